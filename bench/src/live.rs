@@ -13,11 +13,11 @@ use tokio::time::timeout;
 
 use crate::client::Client;
 use crate::database::{DatabaseKind, Databases};
+use crate::fill::seed;
+use crate::fill::workspace::BenchDatabase;
 use crate::report::{Goal, Wanted, print_goals};
 use crate::requests::{page_request, request};
-use crate::seed;
 use crate::server::{Server, binary, free_address, serve};
-use crate::workspace::BenchDatabase;
 
 /// A change must have reached every page by then.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -3,14 +3,16 @@
 mod attack;
 mod authentication;
 mod client;
+mod compare;
 mod constant;
 mod crash;
 mod database;
 mod deliveries;
-mod filled;
+mod fill;
+mod grown;
 mod guests;
 mod hosted;
-mod lane;
+mod inbox_figures;
 mod live;
 mod measure;
 mod receive;
@@ -18,12 +20,9 @@ mod receiver;
 mod report;
 mod requests;
 mod run;
-mod seed;
 mod server;
 mod soak;
 mod triage;
-mod words;
-mod workspace;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -73,7 +72,11 @@ enum Command {
     Sorting(receive::sorting::SortingOptions),
     /// Measure lists, searches and reads on PostgreSQL after mail came in, before anything was
     /// analysed, a minute later, and when everything was
-    Grown(receive::grown::GrownOptions),
+    Statistics(receive::statistics::StatisticsOptions),
+    /// Measure an inbox that has lived: as it is, after a restart, and when its search index is new
+    Grown(grown::GrownOptions),
+    /// Measure two builds of the server in turns on the same mail, and print the ratios
+    Compare(compare::CompareOptions),
     /// Kill the server at random moments while clients work, and check that nothing promised is lost
     Crash(crash::CrashOptions),
     /// Attack the server with hostile HTML, silent connections and large bodies, and check its bounds
@@ -117,7 +120,9 @@ fn main() -> ExitCode {
         Some(Command::Protected(options)) => guests::protected::run(&options).map(drop),
         Some(Command::Receive(options)) => receive::run(&options).map(drop),
         Some(Command::Sorting(options)) => receive::sorting::run(&options).map(drop),
-        Some(Command::Grown(options)) => receive::grown::run(&options).map(drop),
+        Some(Command::Statistics(options)) => receive::statistics::run(&options).map(drop),
+        Some(Command::Grown(options)) => grown::run(&options).map(drop),
+        Some(Command::Compare(options)) => compare::run(&options),
         Some(Command::Crash(options)) => crash::run(options),
         Some(Command::Attack(options)) => attack::run(&options),
         Some(Command::Soak(options)) => soak::run(&options),
@@ -137,7 +142,7 @@ fn main() -> ExitCode {
 }
 
 fn fill(database: &str, messages: usize, seed: u64) -> Result<(), String> {
-    let seeded = seed::seed(database, messages, seed)?;
+    let seeded = fill::seed::seed(database, messages, seed)?;
     let told = serde_json::json!({
         "messages": seeded.messages,
         "conversations": seeded.conversations,

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::database::DatabaseKind;
+use crate::fill::seed::Seeded;
 use crate::measure::Throughput;
-use crate::seed::Seeded;
 
 /// One line of a table.
 pub struct FigureRow {

@@ -8,8 +8,8 @@ use rand::{Rng, SeedableRng};
 use server::api::mcp;
 use server::api::rest::PREFIX;
 
-use crate::seed::Seeded;
-use crate::words::{Vocabulary, rare_word};
+use crate::fill::seed::Seeded;
+use crate::fill::words::{Vocabulary, rare_word};
 
 /// Different requests for a figure whose words are drawn.
 const DIFFERENT: usize = 400;
@@ -35,6 +35,15 @@ impl Requests {
     pub fn of(key: &str, path: &str) -> Requests {
         let mut requests = Requests::default();
         requests.push(key, "GET", path, "");
+        requests
+    }
+
+    /// Any of some requests to the API.
+    pub fn of_paths(key: &str, paths: &[String]) -> Requests {
+        let mut requests = Requests::default();
+        for path in paths {
+            requests.push(key, "GET", path, "");
+        }
         requests
     }
 

@@ -13,11 +13,11 @@ use tokio::runtime::Runtime;
 
 use crate::client::Client;
 use crate::database::{DatabaseKind, Databases, Passing};
-use crate::filled::{FillPlan, FilledDatabase};
+use crate::fill::filled::{FillPlan, FilledDatabase};
+use crate::fill::seed::Seeded;
 use crate::measure::{Throughput, drive};
 use crate::report::{self, FigureRow, Goal, Section, Wanted};
 use crate::requests::{Load, Requests, loads};
-use crate::seed::Seeded;
 use crate::server::{Server, binary, free_address, serve, this_binary};
 
 /// A server gets so long to come to rest before its idle memory is read.

@@ -9,9 +9,9 @@ use tokio::net::TcpStream;
 use tokio::task::{JoinSet, spawn_blocking};
 
 use super::target::{AttackTarget, closing, exchange, status};
+use crate::fill::workspace::INBOX;
 use crate::receive::SmtpSender;
 use crate::requests::{page_request, request};
-use crate::workspace::INBOX;
 
 /// What each hostile part of a mail comes to.
 const HTML_BYTES: usize = 2_000_000;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::target::AttackTarget;
 use crate::database::{DatabaseKind, Databases};
+use crate::fill::workspace::INBOX;
 use crate::receive::SmtpSender;
 use crate::report::{Goal, Wanted};
 use crate::server::free_address;
-use crate::workspace::INBOX;
 
 const MAILS: usize = 5;
 

@@ -8,9 +8,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
 use crate::database::DatabaseKind;
+use crate::fill::workspace::{self, BenchDatabase, BenchWorkspace};
 use crate::requests::request;
 use crate::server::{Server, free_address, serve};
-use crate::workspace::{self, BenchDatabase, BenchWorkspace};
 
 /// Where attackers come from; everybody else comes from 127.0.0.1.
 pub const ATTACKER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));

@@ -23,11 +23,11 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::database::{DatabaseKind, Databases, wait_until_left};
+use crate::fill::workspace::{self, BenchDatabase, BenchWorkspace, Hook};
 use crate::receiver;
 use crate::report::{Goal, Wanted, print_goals};
 use crate::requests::request;
 use crate::server::{Server, binary, free_address, serve};
-use crate::workspace::{self, BenchDatabase, BenchWorkspace, Hook};
 
 use check::{Findings, ReceivedEvents, WrittenMail};
 pub use client::{Pause, SimulatedClient};

@@ -8,8 +8,8 @@ use tokio::time::{sleep, sleep_until};
 
 use super::receipts::Receipts;
 use crate::client::Client;
+use crate::fill::workspace::BenchWorkspace;
 use crate::requests::request;
-use crate::workspace::BenchWorkspace;
 
 /// The pace of the figures that ask how soon.
 pub const EVENTS_PER_SECOND: u64 = 200;

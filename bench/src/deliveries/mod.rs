@@ -13,12 +13,12 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::database::{DatabaseKind, Databases};
+use crate::fill::workspace::{self, BenchDatabase, BenchWorkspace, Hook};
 use crate::receiver::{self, DRIPPING, ENDLESS, HANGING};
 use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::request;
 use crate::run::median;
 use crate::server::{Server, binary, free_address, serve};
-use crate::workspace::{self, BenchDatabase, BenchWorkspace, Hook};
 
 use load::{EVENTS_PER_SECOND, Sent};
 use receipts::Receipts;

@@ -12,11 +12,11 @@ use tokio::runtime::Runtime;
 
 use crate::client::Client;
 use crate::database::{DatabaseKind, Databases};
+use crate::fill::workspace::{self, BenchDatabase, BenchWorkspace};
 use crate::measure::drive;
 use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::{Requests, request};
 use crate::server::{Server, binary, free_address, serve};
-use crate::workspace::{self, BenchDatabase, BenchWorkspace};
 
 /// Messages of a conversation beside the one that it began with.
 const REPLIES: usize = 20;

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::fill::seed;
 use crate::requests::request;
-use crate::seed;
 use crate::server::{self, Server};
 
 /// Files of 25 MB that one request takes.

@@ -15,10 +15,10 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 use crate::database;
-use crate::lane::Lane;
-use crate::seed::{Filled, Planning, Stage, at_once, fill_inbox, tell_progress};
-use crate::words::Vocabulary;
-use crate::workspace::{self, BenchDatabase};
+use crate::fill::lane::Lane;
+use crate::fill::seed::{Filled, Planning, Stage, at_once, fill_inbox, tell_progress};
+use crate::fill::words::Vocabulary;
+use crate::fill::workspace::{self, BenchDatabase};
 
 /// Workspaces that are set up in one transaction.
 const SET_UP_AT_ONCE: usize = 20;

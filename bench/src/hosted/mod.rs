@@ -19,12 +19,12 @@ use clap::Args;
 use tokio::runtime::Runtime;
 
 use crate::database::{self, DatabaseKind, Databases};
+use crate::fill::workspace::{self, BenchDatabase};
 use crate::receive::{Customers, SampleMail};
 use crate::receiver;
 use crate::report::{Goal, print_goals};
 use crate::requests::request;
 use crate::server::{Server, binary, free_address, serve};
-use crate::workspace::{self, BenchDatabase};
 
 use fill::{HostedFill, HostedWorkspace, settled_bytes};
 use neighbours::{FloodNeighbour, ImportCommand, ImportNeighbour, write_mails};

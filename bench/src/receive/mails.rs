@@ -9,11 +9,13 @@ use rand::rngs::StdRng;
 use rand::{Rng, RngCore, SeedableRng};
 use test_dns::{DnsAnswer, DnsRecord, DnsServer};
 
-use crate::words::Vocabulary;
+use crate::fill::words::Vocabulary;
 
 /// The smallest and the largest mail, in bytes; sizes between are as frequent as their logarithm.
 const SMALLEST: f64 = 2_000.0;
 const LARGEST: f64 = 60_000.0;
+/// The largest mail of a thread.
+const LONGEST_ANSWER: f64 = 30_000.0;
 /// Mails from this size on carry a file for most of it.
 const WITH_FILE: usize = 20_000;
 /// Domains that customers write from.
@@ -31,6 +33,12 @@ impl SampleMail {
         let mut mail = format!("Message-ID: <{id}@bench.invalid>\r\n").into_bytes();
         mail.extend_from_slice(&self.bytes);
         mail
+    }
+
+    /// The same, as an answer to another.
+    pub fn with_id_in_thread(&self, id: &str, answers: &str) -> Vec<u8> {
+        let named = format!("In-Reply-To: <{answers}@bench.invalid>\r\n").into_bytes();
+        [named, self.with_id(id)].concat()
     }
 }
 
@@ -71,8 +79,62 @@ impl Customers {
         let sender = format!("person{number}@{domain}");
         let subject = self.words(5);
         let body = self.body(size);
+        self.sign(&format!("Person {number}"), sender, domain, (to, &subject, &body))
+    }
+
+    /// So many mails of one customer about one thing, each an answer to the one before. The first brings an
+    /// invoice that can be read, if it is asked for.
+    pub(super) fn write_thread(
+        &mut self,
+        number: usize,
+        to: &str,
+        length: usize,
+        has_invoice: bool,
+    ) -> Result<Vec<SampleMail>, String> {
+        let domain = format!("customer{}.example", self.chance.random_range(0..DOMAINS));
+        let sender = format!("person{number}@{domain}");
+        let subject = self.words(5);
+        let mails = (0..length).map(|place| {
+            let share: f64 = self.chance.random();
+            let size = (SMALLEST * (LONGEST_ANSWER / SMALLEST).powf(share)) as usize;
+            let (subject, body) = match place {
+                0 if has_invoice => (subject.clone(), self.with_invoice(number, size)),
+                0 => (subject.clone(), self.body(size)),
+                _ => (format!("Re: {subject}"), self.body(size)),
+            };
+            let (name, domain) = (format!("Person {number}"), domain.clone());
+            self.sign(&name, sender.clone(), domain, (to, &subject, &body))
+        });
+        mails.collect()
+    }
+
+    /// The word at a place of the order by frequency.
+    pub fn word_at(&self, rank: usize) -> &str {
+        self.words.word_at(rank)
+    }
+
+    fn with_invoice(&mut self, number: usize, size: usize) -> String {
+        let text = self.text(size / 2);
+        let about = self.words(30);
+        format!(
+            "Content-Type: multipart/mixed; boundary=mix\r\n\r\n\
+             --mix\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n{text}\r\n\
+             --mix\r\nContent-Type: text/plain; charset=utf-8; name=invoice-{number}.txt\r\n\
+             Content-Disposition: attachment; filename=invoice-{number}.txt\r\n\r\n\
+             Lumen Wood Ltd\r\nInvoice R-{number}\r\nDate 2026-11-02\r\n{about}\r\n\
+             Total 1{number}.50 EUR\r\n--mix--\r\n"
+        )
+    }
+
+    fn sign(
+        &self,
+        name: &str,
+        sender: String,
+        domain: String,
+        (to, subject, body): (&str, &str, &str),
+    ) -> Result<SampleMail, String> {
         let mail = format!(
-            "From: \"Person {number}\" <{sender}>\r\nTo: Support <{to}>\r\nSubject: {subject}\r\n\
+            "From: \"{name}\" <{sender}>\r\nTo: Support <{to}>\r\nSubject: {subject}\r\n\
              Date: Sun, 15 Nov 2026 09:00:00 +0000\r\nMIME-Version: 1.0\r\n{body}"
         );
         let signer = DkimSigner::from_key(self.key()?)

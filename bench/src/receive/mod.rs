@@ -1,10 +1,11 @@
 //! How fast mail comes in by SMTP, durable and with everything that is done to it, what memory that
 //! takes, and what a mail takes on disk.
 
-pub mod grown;
 mod mails;
 mod sender;
 pub mod sorting;
+pub mod statistics;
+mod threads;
 
 use std::fs;
 use std::net::SocketAddr;
@@ -18,13 +19,14 @@ use clap::Args;
 use serde_json::json;
 
 use crate::database::{self, DatabaseKind, Databases};
+use crate::fill::workspace::{self, BenchDatabase, INBOX};
 use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::request;
 use crate::server::{Server, binary, free_address, serve};
-use crate::workspace::{self, BenchDatabase, INBOX};
 
 pub use mails::{Customers, SampleMail};
 pub use sender::SmtpSender;
+pub use threads::MailThreads;
 
 /// Different mails; each is sent again and again under another Message-ID.
 const MAILS: usize = 4_000;

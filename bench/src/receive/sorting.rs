@@ -14,11 +14,11 @@ use super::mails::{Customers, SampleMail};
 use super::{MAILS, send_all};
 use crate::client::Client;
 use crate::database::{self, DatabaseKind, Databases};
+use crate::fill::workspace::{self, BenchDatabase, BenchWorkspace, INBOX};
 use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::request;
 use crate::run::median;
 use crate::server::{Server, binary, free_address, serve};
-use crate::workspace::{self, BenchDatabase, BenchWorkspace, INBOX};
 
 /// Topics of the workspace, and conversations that somebody decided about.
 const TOPICS: usize = 20;

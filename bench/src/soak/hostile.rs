@@ -1,7 +1,7 @@
 //! Mail that wants to break what reads it, for every tenth place among ordinary mail.
 
 use crate::attack::nested_bodies;
-use crate::workspace::INBOX;
+use crate::fill::workspace::INBOX;
 
 /// The Message-ID that some of it shares, as careless software and whoever guesses an id do.
 const SHARED_ID: &str = "constant@attack.example";

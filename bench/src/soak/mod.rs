@@ -20,10 +20,10 @@ use tokio_util::sync::CancellationToken;
 use crate::attack::{Attack, AttackTarget};
 use crate::crash::{CrashTrial, Pause, reason};
 use crate::database::{DatabaseKind, Databases};
+use crate::fill::workspace;
 use crate::receive::Customers;
 use crate::report::{Goal, Wanted, print_goals};
 use crate::server::{binary, free_address};
-use crate::workspace;
 
 use visitors::Visitors;
 

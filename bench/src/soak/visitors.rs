@@ -14,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 use super::hostile::HostileMails;
 use crate::attack::AttackTarget;
 use crate::client::Client;
+use crate::fill::workspace::INBOX;
 use crate::receive::{Customers, SmtpSender};
 use crate::requests::page_request;
-use crate::workspace::INBOX;
 
 /// Different mails; each is sent again and again under another Message-ID.
 const MAILS: usize = 500;

@@ -13,12 +13,14 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::database::{self, DatabaseKind, Databases};
-use crate::filled::{FillPlan, FilledDatabase};
+use crate::fill::filled::{FillPlan, FilledDatabase};
 use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::{loads, request};
 use crate::server::{Server, binary, free_address, serve};
 use others::{OtherClients, OtherWaits, quantile};
-use session::{AppSession, between};
+use session::between;
+
+pub use session::AppSession;
 
 /// An act on 1,000 conversations takes so many seconds at the most, and so does undoing it.
 const ACT_SECONDS: f64 = 5.0;

@@ -10,7 +10,7 @@ use rand::{Rng, SeedableRng};
 use serde_json::json;
 
 use crate::client::Client;
-use crate::filled::FilledDatabase;
+use crate::fill::filled::FilledDatabase;
 use crate::report::round;
 use crate::requests::{Load, Requests};
 

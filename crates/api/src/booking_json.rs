@@ -1,9 +1,11 @@
 //! The JSON of booking types, slots and bookings.
 
 use base::ids::{BookingId, BookingTypeId, ConversationId, UserId};
+use base::security::agent_policy::PolicyRule;
 use base::time::Moment;
 use bookings::types::{BookingHost, BookingType};
 use bookings::{Booking, BookingAnswer, BookingStatus};
+use model::people::agent_limits::PolicyNote;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -73,6 +75,26 @@ pub struct BookingJson {
     /// The booking that replaced it.
     pub rescheduled_to: Option<BookingId>,
     pub created_at: Moment,
+    /// When it happens, where an agent's policy lets people stop it until then; nobody outside is told
+    /// before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leaves_at: Option<Moment>,
+    /// Why it did not happen at once: the rule of the key's policy, and a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyNote>,
+}
+
+impl BookingJson {
+    /// A booking whose change can be stopped until a time, where there is one.
+    pub fn leaving_at(booking: Booking, due_at: Option<i64>) -> BookingJson {
+        let Some(at) = due_at.map(Moment) else { return BookingJson::from(booking) };
+        let sentence = format!(
+            "Happens at {} UTC unless somebody stops it; nobody outside is told before.",
+            at.clock_time()
+        );
+        let policy = PolicyNote { rule: PolicyRule::UndoMinutes, sentence };
+        BookingJson { leaves_at: Some(at), policy: Some(policy), ..BookingJson::from(booking) }
+    }
 }
 
 /// A booking that was cancelled.
@@ -121,6 +143,8 @@ impl From<Booking> for BookingJson {
             rescheduled_from: booking.rescheduled_from,
             rescheduled_to: booking.rescheduled_to,
             created_at: Moment(booking.created_at),
+            leaves_at: None,
+            policy: None,
         }
     }
 }

@@ -2,22 +2,30 @@
 //! and the operation itself.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::actor::{Actor, Principal, authenticate, counted_as};
 use base::app::{App, Cx};
+use base::call_log::{self, CallRecord};
 use base::concurrency::queue::Queue;
 use base::error::{Error, Result, ValidationErrors};
 use base::ids::BookingTypeId;
 use base::rate_limit::RateStatus;
+use base::request_id;
 use base::security::api_key::KeyHash;
 use base::security::scopes::{Scope, Scopes};
 use bookings::types;
 use db::Tx;
-use model::people::api_keys;
+use model::people::agent_limits::{changes, pausing};
+use model::people::{agent_calls, api_keys};
 use serde_json::{Map, Value};
 
 use crate::idempotency::{self, IdempotencyKey};
+use crate::kept_arguments::{kept_arguments, kept_sentence};
 use crate::operations::{Access, Operation, OperationOutput, ScopeRule, with_id};
+
+/// Why a workspace's keys do nothing.
+pub const NO_API: &str = "The API is part of the Pro and Team plans; this workspace is on Free.";
 
 /// A request for an operation, before validation.
 pub struct ApiCall {
@@ -37,12 +45,18 @@ pub struct ApiCall {
 /// the database before. The order of checks is fixed: 401, 429, 403, 400, 404.
 pub async fn call(app: &App, call: ApiCall) -> (Result<OperationOutput>, RateStatus) {
     let (key, access) = (call.key, call.operation.access);
+    let record = record_of(app, &call);
+    if call.operation.name == "list_calls" {
+        // What this key called before is told, too.
+        write_records(app.clone()).await.ok();
+    }
     if let Some((ws, kind)) = booked_type(app, &call).await {
         // If they cannot be read now, what is known counts.
         let _ = bookings::freshen_calendars(app, ws, &kind).await;
     }
     let checked = Arc::new(CheckedCall::new(call));
-    let (own, mut simulated) = (app.clone(), None);
+    let paused = Arc::new(AtomicBool::new(false));
+    let (own, pauses, mut simulated) = (app.clone(), paused.clone(), None);
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
         if checked.simulates() && !cx.actor.livemode() {
             // Counted once, however often the transaction has to be run.
@@ -55,11 +69,112 @@ pub async fn call(app: &App, call: ApiCall) -> (Result<OperationOutput>, RateSta
                 return Err(Error::TooMany(rate));
             }
         }
-        let answer = checked.run(tx, cx)?;
+        let answer = checked.run(tx, cx);
+        if let Err(error) = &answer {
+            let is_refusal = access == Access::Write && error.status() < 500;
+            pauses.store(is_refusal && was_paused_here(tx, cx), Ordering::Relaxed);
+        }
+        let answer = answer?;
         checked.record_activity(&own, cx);
         Ok(answer)
     };
-    with_key(app, key, access, work).await
+    let (result, rate) = with_key(app, key, access, work).await;
+    let result = match result {
+        Err(error) if paused.load(Ordering::Relaxed) => {
+            Err(keep_pause(app, key).await.err().unwrap_or(error))
+        }
+        result => result,
+    };
+    keep_record(app, record, &result);
+    (result, rate)
+}
+
+/// True where this very transaction paused the agent of the key.
+fn was_paused_here(tx: &mut Tx<'_>, cx: &Cx<'_>) -> bool {
+    match &cx.actor.who {
+        Principal::Agent { id, paused: false, .. } => {
+            pausing::is_paused(tx, cx.actor.ws, id).unwrap_or(false)
+        }
+        _ => false,
+    }
+}
+
+/// Pauses the agent of a key once more, because the call that changed too much was refused in the end,
+/// and its pause went with all that it did.
+async fn keep_pause(app: &App, key: KeyHash) -> Result<()> {
+    let own = app.clone();
+    let pause = move |tx: &mut Tx<'_>| {
+        let (actor, _) = authenticate(tx, &key, own.clock.now())?;
+        match &actor.who {
+            Principal::Agent { id, .. } => changes::pause_for_burst(tx, &own.cx(&actor), id),
+            _ => Ok(()),
+        }
+    };
+    app.store.write(pause).await
+}
+
+/// The call as it is kept, before its outcome is known.
+fn record_of(app: &App, call: &ApiCall) -> CallRecord {
+    let raw = match &call.input {
+        Ok(input) => &Value::Object(input.clone()),
+        Err(_) => &call.raw,
+    };
+    CallRecord {
+        id: call_log::new_record_id(),
+        key: call.key,
+        at: app.clock.now(),
+        operation: call.operation.name,
+        status: call.operation.success,
+        request: request_id::current(),
+        subject: call.id.clone(),
+        arguments: kept_arguments(raw, call.id.as_deref()),
+        error: None,
+    }
+}
+
+/// Keeps what came of a call, unless the key is none. The caller does not wait for it.
+fn keep_record(app: &App, mut record: CallRecord, result: &Result<OperationOutput>) {
+    if let (Ok(output), None) = (result, &record.subject) {
+        record.subject = conversation_in(&output.body);
+    }
+    if let Err(error) = result {
+        if matches!(error, Error::Unauthorized) || error.is_outage() {
+            return;
+        }
+        record.status = error.status();
+        record.error = Some(kept_sentence(&error.to_string()));
+    }
+    if app.calls.add(record) {
+        app.background.start("the calls of keys", write_records(app.clone()));
+    }
+}
+
+/// The conversation that a call began, as its answer names it.
+fn conversation_in(body: &[u8]) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Begun {
+        conversation_id: String,
+    }
+    // A list is none.
+    let is_object = body.first() == Some(&b'{');
+    let begun: Option<Begun> = is_object.then(|| serde_json::from_slice(body).ok()).flatten();
+    begun.map(|begun| begun.conversation_id)
+}
+
+/// Writes what waits, until nothing does.
+async fn write_records(app: App) -> Result<()> {
+    loop {
+        let calls = app.calls.take();
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let written = app.store.write(move |tx| agent_calls::write(tx, &calls)).await;
+        if written.is_err() {
+            app.calls.give_up();
+            return written;
+        }
+    }
 }
 
 /// The type that a call is about to book or to move, if its key may. The call itself checks both
@@ -134,9 +249,7 @@ where
             return Err(Error::TooMany(rate));
         }
         if !plan.has_api() {
-            return Err(Error::Forbidden(
-                "The API is part of the Pro and Team plans; this workspace is on Free.".into(),
-            ));
+            return Err(Error::Forbidden(NO_API.into()));
         }
         Ok(actor)
     };
@@ -238,6 +351,11 @@ impl CheckedCall {
                 "This works in the sandbox alone. Use a test key (rk_test_…).".into(),
             ));
         }
+        // Pausing once more changes nothing and is answered alike.
+        let is_pause = self.operation.name == "pause_agent";
+        if self.operation.access == Access::Write && is_paused(cx) && !is_pause {
+            return Err(Error::AgentPaused);
+        }
         let scopes = scopes_of(cx);
         if !scopes.has(self.scope) {
             let entirely = !self.operation.scope.is_met_at_all(scopes);
@@ -254,6 +372,10 @@ impl CheckedCall {
         idempotency::keep(tx, cx, key, fingerprint, &answer)?;
         Ok(answer)
     }
+}
+
+fn is_paused(cx: &Cx<'_>) -> bool {
+    matches!(cx.actor.who, Principal::Agent { paused: true, .. })
 }
 
 /// A person or the service has none: only keys make calls.

@@ -1,10 +1,13 @@
 //! The first answer to a request that carries an `Idempotency-Key`, kept for 24 hours in the
 //! transaction that did the work: a repeat finds the answer, or finds nothing done.
 
+use std::borrow::Cow;
+
 use base::app::Cx;
 use base::error::{Error, Result};
 use base::limits::{IDEMPOTENCY_KEPT_MS, IDEMPOTENCY_KEY_CHARS};
 use db::Tx;
+use model::installation::sealing;
 use sha2::{Digest, Sha256};
 
 use crate::operations::{Operation, OperationOutput};
@@ -54,6 +57,8 @@ pub fn recall(
     match kept {
         None => Ok(None),
         Some((request, body)) if request == fingerprint => {
+            let purpose = sealing::answer_purpose(cx.actor.ws, &agent(cx), &key.0);
+            let body = sealing::unseal_bytes(cx, &purpose, body)?;
             Ok(Some(OperationOutput { body, ..OperationOutput::default() }))
         }
         Some(_) => Err(Error::KeyReused),
@@ -69,6 +74,13 @@ pub fn keep(
     answer: &OperationOutput,
 ) -> Result<()> {
     let (ws, agent) = (cx.actor.ws, agent(cx));
+    let body = match answer.has_secret {
+        true => {
+            let purpose = sealing::answer_purpose(ws, &agent, &key.0);
+            Cow::Owned(sealing::seal_bytes(cx, &purpose, &answer.body))
+        }
+        false => Cow::Borrowed(&answer.body),
+    };
     tx.exec(
         "DELETE FROM idempotency_keys WHERE ws = ?1 AND agent = ?2 AND key IN (
             SELECT key FROM idempotency_keys WHERE ws = ?1 AND agent = ?2 AND created_at <= ?3
@@ -81,7 +93,7 @@ pub fn keep(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (ws, agent, key) DO UPDATE SET
             request = excluded.request, body = excluded.body, created_at = excluded.created_at",
-        &[&ws, &agent, &key.0, &fingerprint, &answer.body, &cx.now],
+        &[&ws, &agent, &key.0, &fingerprint, &*body, &cx.now],
     )?;
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Who is asking, what they may do, and what they may see.
 
+use std::sync::Arc;
+
 use db::Tx;
 use tracing::Span;
 use tracing::field::display;
@@ -8,6 +10,7 @@ use crate::circles::InboxCircles;
 use crate::email_address::EmailAddress;
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, Ids, MemberId, UserId, WorkspaceId};
+use crate::security::agent_policy::AgentPolicy;
 use crate::security::api_key::KeyHash;
 use crate::security::scopes::Scopes;
 use crate::string_enum::string_enum;
@@ -30,6 +33,9 @@ pub enum Principal {
         id: AgentId,
         name: String,
         scopes: Scopes,
+        policy: Arc<AgentPolicy>,
+        /// Nothing but reading is allowed to it.
+        paused: bool,
     },
     Person {
         id: UserId,
@@ -59,6 +65,14 @@ impl Actor {
             Principal::Agent { id, .. } => Some(MemberId::Agent(id.clone())),
             Principal::Person { id, .. } => Some(MemberId::User(id.clone())),
             Principal::System | Principal::Rule { .. } => None,
+        }
+    }
+
+    /// The limits of an agent; nobody else has any.
+    pub fn policy(&self) -> Option<&AgentPolicy> {
+        match &self.who {
+            Principal::Agent { policy, .. } => Some(policy),
+            Principal::Person { .. } | Principal::System | Principal::Rule { .. } => None,
         }
     }
 
@@ -124,6 +138,8 @@ db::row! {
         name: String,
         scopes: String,
         livemode: bool,
+        policy: Option<String>,
+        paused_at: Option<i64>,
         private: Circle = "CASE WHEN a.sees_private = TRUE THEN a.made_by ELSE 'team' END",
         inboxes: InboxCircles = "(SELECT string_agg(x.mailbox, ' ') FROM mailbox_access x
              WHERE x.ws = a.ws AND x.holder = a.id AND x.may_see = TRUE)",
@@ -159,10 +175,28 @@ pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<(Actor, 
         false => Circles::only(Circle::sandbox()),
     };
     let scopes = Scopes::from_stored(&found.scopes);
-    let who = Principal::Agent { id: found.id, name: found.name, scopes };
+    let policy = Arc::new(AgentPolicy::from_stored(found.policy.as_deref())?);
+    let paused = found.paused_at.is_some();
+    let who = Principal::Agent { id: found.id, name: found.name, scopes, policy, paused };
     let actor = Actor { ws: found.ws, workspace: found.workspace, who, circles };
     actor.note_in_log();
     Ok((actor, found.plan))
+}
+
+/// The circles that an agent's key sees, whether it works or is revoked.
+pub fn circles_of_agent(tx: &mut Tx<'_>, ws: i64, agent: &AgentId) -> Result<Circles> {
+    let found: Option<(bool, Circle, InboxCircles)> = tx.opt(
+        "SELECT a.livemode, CASE WHEN a.sees_private = TRUE THEN a.made_by ELSE 'team' END,
+                (SELECT string_agg(x.mailbox, ' ') FROM mailbox_access x
+                 WHERE x.ws = a.ws AND x.holder = a.id AND x.may_see = TRUE)
+         FROM agents a WHERE a.ws = ?1 AND a.id = ?2",
+        &[&ws, agent],
+    )?;
+    let (livemode, private, inboxes) = found.ok_or(Error::NotFound("agent"))?;
+    Ok(match livemode {
+        true => Circles::of_agent(private, inboxes),
+        false => Circles::only(Circle::sandbox()),
+    })
 }
 
 /// What the calls of a key or token are counted for: the tokens of one app together.

@@ -6,6 +6,7 @@ use db::{Store, Tx};
 
 use crate::actor::Actor;
 use crate::agent_presence::AgentPresence;
+use crate::call_log::CallLog;
 use crate::concurrency::background_writes::BackgroundWrites;
 use crate::concurrency::queue::Queue;
 use crate::error::Result;
@@ -30,6 +31,8 @@ pub struct App {
     pub limiter: Arc<RateLimiter>,
     /// Which agents are at work on which conversation.
     pub agents: Arc<AgentPresence>,
+    /// The calls of keys that are still to be written down.
+    pub calls: Arc<CallLog>,
     /// What was learned from decisions about mail.
     pub sorters: Arc<SorterModels>,
     /// Writes that no response waits for.

@@ -107,6 +107,12 @@ impl FromColumn for InboxCircles {
     }
 }
 
+impl InboxCircles {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// The circles that an actor belongs to. Most have two: the team's and their own.
 #[derive(Clone, Debug)]
 pub struct Circles {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::rate_limit::RateStatus;
+use crate::security::agent_policy::PolicyRule;
 use crate::security::scopes::Scope;
 
 /// While the database is down, clients are asked to wait this long, in seconds: it is looked for more often.
@@ -29,6 +30,14 @@ pub enum Error {
         /// True when the key cannot use the operation in any way, not only in this one.
         entirely: bool,
     },
+    /// The policy of an agent's key stops it.
+    #[error("{sentence}")]
+    PolicyRefused { rule: PolicyRule, sentence: String },
+    #[error(
+        "This key is paused: it may read, and nothing else. An owner or an admin lets it work again, under \
+         Settings, Agents and keys."
+    )]
+    AgentPaused,
     #[error("There is no such {0}, or you cannot see it.")]
     NotFound(&'static str),
     #[error("Too many requests. Slow down to {} a minute.", .0.limit)]
@@ -80,13 +89,33 @@ impl Error {
         match self {
             Error::Invalid(_) => 400,
             Error::Unauthorized => 401,
-            Error::Forbidden(_) | Error::Lacks { .. } => 403,
+            Error::Forbidden(_)
+            | Error::Lacks { .. }
+            | Error::PolicyRefused { .. }
+            | Error::AgentPaused => 403,
             Error::NotFound(_) => 404,
             Error::Conflict(_) => 409,
             Error::KeyReused => 422,
             Error::TooMany(_) => 429,
             Error::Store(error) if error.is_outage() => 503,
             Error::Store(_) | Error::Files(_) | Error::LostFile => 500,
+        }
+    }
+
+    /// The word for programs, where the status alone does not tell (additions to the API, section 9).
+    pub fn code(&self) -> Option<&'static str> {
+        match self {
+            Error::PolicyRefused { .. } => Some("policy_refused"),
+            Error::AgentPaused => Some("agent_paused"),
+            _ => None,
+        }
+    }
+
+    /// The rule of a policy that refused.
+    pub fn rule(&self) -> Option<PolicyRule> {
+        match self {
+            Error::PolicyRefused { rule, .. } => Some(*rule),
+            _ => None,
         }
     }
 
@@ -112,6 +141,17 @@ pub struct ValidationError {
 impl ValidationErrors {
     pub fn add(&mut self, field: &str, sentence: impl Into<String>) {
         self.0.push(ValidationError { field: field.into(), sentence: sentence.into() });
+    }
+
+    /// The first thing that is wrong; empty if nothing is.
+    pub fn first_sentence(&self) -> String {
+        self.0.first().map(|problem| problem.sentence.clone()).unwrap_or_default()
+    }
+
+    /// Everything that is wrong, as one text.
+    pub fn sentences(&self) -> String {
+        let sentences: Vec<&str> = self.0.iter().map(|problem| problem.sentence.as_str()).collect();
+        sentences.join(" ")
     }
 
     /// These problems and others.

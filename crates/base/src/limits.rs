@@ -140,6 +140,24 @@ pub const EXAMPLES_IN_MEMORY: usize = 20_000;
 pub const TAGS_MADE_TOPICS: usize = 20;
 pub const TAGGED_EXAMPLES: i64 = 100;
 pub const ASSIGN_TO_CHARS: usize = 80;
+/// Conversations that one call changes.
+pub const BATCH_CONVERSATIONS: usize = 100;
+/// An agent undoes its own acts for this long, and people those of an agent for the longer time.
+pub const OWN_UNDO_MS: i64 = DAY_MS;
+pub const AGENT_ACTS_KEPT_MS: i64 = 30 * DAY_MS;
+/// Steps of an agent's acts that one transaction undoes.
+pub const AGENT_STEPS_UNDONE: i64 = 200;
+/// Characters of the reason for handing a conversation over, and of whom it goes to.
+pub const HANDOVER_REASON_CHARS: usize = 500;
+pub const HANDOVER_TO_CHARS: usize = 200;
+/// The calls of keys are kept this long.
+pub const AGENT_CALLS_KEPT_MS: i64 = 90 * DAY_MS;
+/// Characters of the arguments of a call that are kept: of each text, and of all.
+pub const CALL_TEXT_CHARS: usize = 200;
+pub const CALL_ARGUMENTS_CHARS: usize = 2_000;
+/// Calls on one page, and in one file.
+pub const CALLS_LISTED: i64 = 100;
+pub const CALLS_EXPORTED: i64 = 50_000;
 pub const QUERY_CHARS: usize = 200;
 pub const LIST_ITEMS: i64 = 100;
 pub const LIST_ITEMS_DEFAULT: i64 = 25;
@@ -235,6 +253,11 @@ pub const UNDO_MINUTES: i64 = undo_minutes!();
 pub const UNDO_LIVE_MS: i64 = UNDO_MINUTES * MINUTE_MS;
 pub const UNDO_SANDBOX_MS: i64 = undo_sandbox_seconds!() * 1_000;
 
+/// For how many seconds people may choose to be able to stop what they wrote.
+pub const UNDO_CHOICES: [i64; 5] = [10, 30, 60, 5 * 60, UNDO_MINUTES * 60];
+/// The one that a workspace begins with.
+pub const UNDO_PEOPLE_SECONDS: i64 = 30;
+
 /// For how many days a message can wait to leave, and a conversation to come back unanswered.
 pub const LATER_DAYS: i64 = 365;
 pub const LATER_MS: i64 = LATER_DAYS * DAY_MS;
@@ -258,6 +281,9 @@ pub const SANDBOX_TEXT_CHARS: usize = 50_000;
 
 /// Webhooks of a workspace: each event is written once for every webhook that may receive it.
 pub const WEBHOOKS: i64 = 100;
+/// Names of events in one request, and characters of each.
+pub const EVENT_NAMES: usize = 40;
+pub const EVENT_NAME_CHARS: usize = 60;
 /// After a rotation the old secret of a webhook signs too, for this long.
 pub const OLD_SECRET_MS: i64 = DAY_MS;
 /// Deliveries on one page of a webhook's log.

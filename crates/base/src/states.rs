@@ -8,10 +8,11 @@ string_enum! {
 }
 
 string_enum! {
-    /// The list a conversation is found in.
+    /// The list a conversation is found in. In `leaving` an answer is on its way that can be stopped.
     View {
         Open = "open",
         Waiting = "waiting",
+        Leaving = "leaving",
         Snoozed = "snoozed",
         Closed = "closed",
         Spam = "spam",
@@ -22,10 +23,18 @@ string_enum! {
 
 impl View {
     /// The lists that somebody can look at.
-    pub const SHOWN: &[View] =
-        &[View::Open, View::Waiting, View::Snoozed, View::Closed, View::Spam, View::Trash];
+    pub const SHOWN: &[View] = &[
+        View::Open,
+        View::Waiting,
+        View::Leaving,
+        View::Snoozed,
+        View::Closed,
+        View::Spam,
+        View::Trash,
+    ];
     /// The lists that are searched and shown together: all but spam and trash.
-    pub const KEPT: &[View] = &[View::Open, View::Waiting, View::Snoozed, View::Closed];
+    pub const KEPT: &[View] =
+        &[View::Open, View::Waiting, View::Leaving, View::Snoozed, View::Closed];
 }
 
 string_enum! {

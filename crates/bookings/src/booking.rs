@@ -12,11 +12,10 @@ use base::limits::{BOOKING_HOLD_MS, BOOKING_REMINDERS_MS, HOLDS_PER_TYPE, MINUTE
 use base::time::Moment;
 use db::{Json, Tx};
 use model::conversations::Conversation;
-use model::conversations::timeline::{self, TimelineEvent};
 use model::figures::counting_turns::take_turns;
-use model::webhooks::events::{self, BookingCancelled, BookingCreated, BookingEventFields};
 
 use super::availability::{self, FreeTime};
+use super::booking_events::{tell_cancelled, tell_created};
 use super::types::{self, BookingType, HostChoice};
 use super::{Booking, BookingAnswer, BookingStatus, hours, load, mail, manage_token};
 
@@ -40,6 +39,14 @@ pub struct NewBooking<'a> {
 }
 
 impl NewBooking<'_> {
+    /// All that was written for it, as it is kept and mailed.
+    pub fn words(&self) -> Result<String> {
+        let (name, answers) = (self.guest_name()?, self.seen_answers());
+        let mut words = vec![name.as_str()];
+        words.extend(answers.iter().flat_map(|given| [given.question.as_str(), &given.answer]));
+        Ok(words.join("\n"))
+    }
+
     /// The guest's name without letters that nobody sees.
     fn guest_name(&self) -> Result<String> {
         let name = ::mail::clean_text(self.guest.name).trim().to_owned();
@@ -49,11 +56,11 @@ impl NewBooking<'_> {
         }
     }
 
-    /// What the guest answered, likewise.
+    /// What the guest was asked and answered, likewise.
     fn seen_answers(&self) -> Vec<BookingAnswer> {
         let seen = |given: &BookingAnswer| BookingAnswer {
+            question: ::mail::clean_text(&given.question),
             answer: ::mail::clean_text(&given.answer),
-            ..given.clone()
         };
         self.answers.iter().map(seen).collect()
     }
@@ -97,6 +104,42 @@ pub fn hold(
     let id = insert(tx, cx, kind, new, BookingPlan::new(BookingStatus::Held))?;
     tx.wake(Queue::BookingHolds);
     of_circle(tx, cx, &id)
+}
+
+/// Holds a time until a moment, for a guest who need not prove their address; beside the time that a
+/// booking of theirs has now, where there is one.
+pub(super) fn insert_held(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    new: &NewBooking<'_>,
+    beside: Option<&Booking>,
+    holds_until: i64,
+) -> Result<BookingId> {
+    let plan = BookingPlan { beside, ..BookingPlan::new(BookingStatus::Held) };
+    let id = insert(tx, cx, kind, new, plan)?;
+    for table in [
+        "bookings SET holds_until = ?3 WHERE ws = ?1 AND id = ?2",
+        "host_bookings SET holds_until = ?3 WHERE ws = ?1 AND booking = ?2",
+    ] {
+        tx.exec(&format!("UPDATE {table}"), &[&cx.actor.ws, &id, &holds_until])?;
+    }
+    tx.wake(Queue::BookingHolds);
+    Ok(id)
+}
+
+/// A booking of the same guest at another time.
+pub(super) fn same_guest(old: &Booking, starts_at: i64) -> NewBooking<'_> {
+    NewBooking {
+        starts_at,
+        guest: BookingGuest {
+            name: &old.guest_name,
+            email: &old.guest_email,
+            zone: Some(&old.guest_zone),
+        },
+        answers: &old.answers,
+        conversation: None,
+    }
 }
 
 /// What a guest wrote last counts for a time that is held for them already.
@@ -172,7 +215,7 @@ pub fn prove(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<Booking> {
 }
 
 /// Somebody else has a time of these hosts that overlaps the booking's.
-fn is_given_to_another(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<bool> {
+pub(super) fn is_given_to_another(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<bool> {
     let other: Option<(BookingId,)> = tx.opt(
         "SELECT o.booking FROM host_bookings x
          CROSS JOIN host_bookings o
@@ -190,28 +233,11 @@ fn is_given_to_another(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<b
 pub fn reschedule(tx: &mut Tx<'_>, cx: &Cx<'_>, old: &Booking, starts_at: i64) -> Result<Booking> {
     // The caller's copy may be older than this transaction.
     let old = &of_circle(tx, cx, &old.id)?;
-    must_be_ahead(cx, old)?;
-    if old.status == BookingStatus::Held {
-        return Err(Error::Conflict(
-            "The time is only held: the guest has not given their code yet.".into(),
-        ));
-    }
+    must_be_movable(cx, old, starts_at)?;
     let kind = types::of_booking(tx, cx.actor.ws, &old.type_id)?;
-    if starts_at == old.starts_at {
-        return Err(Error::Conflict("It is at this time already.".into()));
-    }
-    let new = NewBooking {
-        starts_at,
-        guest: BookingGuest {
-            name: &old.guest_name,
-            email: &old.guest_email,
-            zone: Some(&old.guest_zone),
-        },
-        answers: &old.answers,
-        conversation: None,
-    };
+    let new = same_guest(old, starts_at);
     let former = mail::hosts(tx, cx, old)?;
-    let plan = BookingPlan { replaces: Some(old), status: BookingStatus::Booked };
+    let plan = BookingPlan { replaces: Some(old), ..BookingPlan::new(BookingStatus::Booked) };
     let id = insert(tx, cx, &kind, &new, plan)?;
     release(tx, cx, old, "", Some(&id))?;
     let (before, booking) = (of_circle(tx, cx, &old.id)?, of_circle(tx, cx, &id)?);
@@ -219,6 +245,20 @@ pub fn reschedule(tx: &mut Tx<'_>, cx: &Cx<'_>, old: &Booking, starts_at: i64) -
     tell_created(tx, cx, &booking)?;
     mail::invite(tx, cx, &kind, &booking, Some((&before, former.as_slice())))?;
     Ok(booking)
+}
+
+/// Refuses to move a booking that is over, cancelled, only held, or there already.
+pub(super) fn must_be_movable(cx: &Cx<'_>, old: &Booking, starts_at: i64) -> Result<()> {
+    must_be_ahead(cx, old)?;
+    if old.status == BookingStatus::Held {
+        return Err(Error::Conflict(
+            "The time is only held: the guest has not given their code yet.".into(),
+        ));
+    }
+    if starts_at == old.starts_at {
+        return Err(Error::Conflict("It is at this time already.".into()));
+    }
+    Ok(())
 }
 
 /// Cancels a booking; cancelling it again changes nothing.
@@ -265,11 +305,13 @@ struct BookingPlan<'a> {
     status: BookingStatus,
     /// The booking whose place in everybody's calendar it takes.
     replaces: Option<&'a Booking>,
+    /// The booking beside whose time it is held, to replace it later.
+    beside: Option<&'a Booking>,
 }
 
 impl BookingPlan<'_> {
     fn new(status: BookingStatus) -> BookingPlan<'static> {
-        BookingPlan { status, replaces: None }
+        BookingPlan { status, replaces: None, beside: None }
     }
 }
 
@@ -282,13 +324,14 @@ fn insert(
 ) -> Result<BookingId> {
     let ws = cx.actor.ws;
     drop_expired_at(tx, cx, kind, new.starts_at)?;
-    let except = plan.replaces.map(|old| &old.id);
+    let former = plan.replaces.or(plan.beside);
+    let except = former.map(|old| &old.id);
     let window = (new.starts_at, new.starts_at + 1_000);
     let loaded = availability::load(tx, cx, kind, window, except)?;
     let Some(free) = loaded.free_at(new.starts_at)? else {
         return Err(time_taken_error(tx, cx, kind, new.starts_at, except)?);
     };
-    let hosts = choose_hosts(kind, free.clone(), plan.replaces.map(|old| &old.host));
+    let hosts = choose_hosts(kind, free.clone(), former.map(|old| &old.host));
     let host = hosts.first().ok_or(Error::NotFound("host"))?;
     let id = BookingId::new(cx.ids, cx.now);
     if let Some(old) = plan.replaces {
@@ -358,13 +401,14 @@ fn write(
     plan: &BookingPlan<'_>,
     (id, host, free): (&BookingId, &UserId, &FreeTime),
 ) -> Result<()> {
-    let circle = match (new.conversation, plan.replaces) {
+    let former = plan.replaces.or(plan.beside);
+    let circle = match (new.conversation, former) {
         (Some(conversation), _) => &conversation.circle,
         (None, Some(old)) => &old.circle,
         (None, None) => &kind.circle,
     };
     let conversation = new.conversation.map(|conversation| &conversation.id);
-    let conversation = conversation.or(plan.replaces.and_then(|old| old.conversation.as_ref()));
+    let conversation = conversation.or(former.and_then(|old| old.conversation.as_ref()));
     let is_held = plan.status == BookingStatus::Held;
     let token = manage_token(tx, cx, id)?;
     let (uid, sequence) = match plan.replaces {
@@ -410,8 +454,13 @@ fn write(
     Ok(())
 }
 
+/// Why a booking is cancelled, as it is kept and mailed.
+pub fn clean_reason(reason: &str) -> String {
+    ::mail::clean_text(reason).trim().to_owned()
+}
+
 /// Frees the time of a booking.
-fn release(
+pub(super) fn release(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     booking: &Booking,
@@ -438,7 +487,7 @@ fn release(
             &booking.id,
             &cx.now,
             &cx.actor.member().as_ref().map_or("", |member| member.as_str()),
-            &reason.trim(),
+            &clean_reason(reason),
             &replaced_by,
             &sequence,
         ],
@@ -446,7 +495,7 @@ fn release(
     if released == 0 { Err(Error::NotFound("booking")) } else { Ok(()) }
 }
 
-fn must_be_ahead(cx: &Cx<'_>, booking: &Booking) -> Result<()> {
+pub(super) fn must_be_ahead(cx: &Cx<'_>, booking: &Booking) -> Result<()> {
     if booking.status == BookingStatus::Cancelled {
         return Err(Error::Conflict("This booking is cancelled already.".into()));
     }
@@ -501,41 +550,4 @@ pub(super) fn of_circle(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<
     let mut actor = cx.actor.clone();
     actor.circles = Circles::only(circle);
     load(tx, &actor, id.as_str())
-}
-
-fn tell_created(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking) -> Result<()> {
-    let booked = TimelineEvent::Booked { booking_id: booking.id.clone() };
-    record_in_timeline(tx, cx, booking, &booked)?;
-    events::record(tx, cx, &booking.circle, &BookingCreated(event_fields(booking)))
-}
-
-fn tell_cancelled(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking) -> Result<()> {
-    let cancelled = TimelineEvent::BookingCancelled { booking_id: booking.id.clone() };
-    record_in_timeline(tx, cx, booking, &cancelled)?;
-    events::record(tx, cx, &booking.circle, &BookingCancelled(event_fields(booking)))
-}
-
-fn event_fields(booking: &Booking) -> BookingEventFields<'_> {
-    BookingEventFields {
-        booking_id: &booking.id,
-        booking_type_id: &booking.type_id,
-        host_user_id: &booking.host,
-        conversation_id: booking.conversation.as_ref(),
-        starts_at: Moment(booking.starts_at),
-        ends_at: Moment(booking.ends_at),
-        rescheduled_from: booking.rescheduled_from.as_ref(),
-        rescheduled_to: booking.rescheduled_to.as_ref(),
-    }
-}
-
-fn record_in_timeline(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    booking: &Booking,
-    event: &TimelineEvent,
-) -> Result<()> {
-    match &booking.conversation {
-        Some(conversation) => timeline::record(tx, cx, conversation, event),
-        None => Ok(()),
-    }
 }

@@ -6,6 +6,8 @@
 //! | `hours` | when a person can be booked |
 //! | `availability` | the times that are free now |
 //! | `booking` | making, proving, moving and cancelling a booking |
+//! | `agent_acts` | what agents do to bookings, as long as it can be stopped |
+//! | `booking_events` | what is told of it to its conversation and to webhooks |
 //! | `guest` | who may book at once, and who has to prove their address |
 //! | `offers` | times that a reply offers |
 //! | `mail` | what guest and host are told |
@@ -16,8 +18,10 @@
 //! | `freshness` | reading them once more just before a booking |
 //! | `team_calendar` | what the team's calendar shows beside appointments |
 
+pub mod agent_acts;
 pub mod availability;
 pub mod booking;
+mod booking_events;
 pub mod calendars;
 pub mod entries;
 pub mod feed;

@@ -1,5 +1,7 @@
 //! Booking types: what can be booked, by which rules, and who is there.
 
+use std::fmt;
+
 use base::actor::{Actor, Circle};
 use base::app::Cx;
 use base::error::{Error, Result, ValidationError, ValidationErrors};
@@ -29,6 +31,13 @@ string_enum! {
 pub struct BookingQuestion {
     pub text: String,
     pub required: bool,
+}
+
+/// As people write it.
+impl fmt::Display for BookingQuestion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.text, if self.required { "*" } else { "" })
+    }
 }
 
 impl BookingQuestion {
@@ -137,6 +146,33 @@ impl Default for BookingTypeInput {
             mailbox: None,
             listed: true,
             active: true,
+        }
+    }
+}
+
+impl BookingTypeInput {
+    /// What was written about a type, to be changed.
+    pub fn of(kind: &BookingType, hosts: &[BookingHost]) -> BookingTypeInput {
+        BookingTypeInput {
+            name: kind.name.clone(),
+            slug: kind.slug.clone(),
+            description: kind.description.clone(),
+            place: kind.place.clone(),
+            minutes: kind.minutes,
+            step: Some(kind.step),
+            before: kind.before_minutes,
+            after: kind.after_minutes,
+            notice: kind.notice,
+            horizon_days: kind.horizon_days,
+            per_day: kind.per_day,
+            cancel_hours: kind.cancel_hours,
+            mode: kind.mode,
+            questions: kind.questions.0.clone(),
+            hosts: hosts.iter().map(|host| host.person.clone()).collect(),
+            weights: hosts.iter().map(|host| (host.person.clone(), host.weight)).collect(),
+            mailbox: Some(kind.mailbox.clone()),
+            listed: kind.listed,
+            active: kind.active,
         }
     }
 }

@@ -69,6 +69,7 @@ impl Job {
             Ok(result) if result.is_ok && tx.has_failed() => {
                 Err(StoreError::Commit(HAD_FAILED.into()))
             }
+            Ok(result) if result.is_ok => tx.settle().map(|()| result),
             Ok(result) => Ok(result),
             Err(_) => Err(StoreError::Panicked),
         };

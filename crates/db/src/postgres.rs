@@ -193,6 +193,8 @@ impl Connection {
     /// Asks the server, after an error: the client itself notices a lost connection only when it
     /// is used again, and the first error of one can look like any other.
     fn is_lost(&mut self) -> bool {
+        // Behind answers that nobody takes, none would be seen.
+        self.session.release();
         self.lost = !self.session.is_alive(ALIVE);
         self.lost
     }

@@ -47,6 +47,7 @@ pub(crate) fn key_of(sql: &str, args: &[&dyn Arg]) -> Vec<u8> {
             Value::Text(text) => add(&mut key, b't', text.as_bytes()),
             Value::Made(text) => add(&mut key, b't', text.as_bytes()),
             Value::Bytes(bytes) => add(&mut key, b'y', bytes),
+            Value::Kept(bytes) => add(&mut key, b'y', &bytes),
         }
     }
     key

@@ -6,6 +6,7 @@ use std::future::poll_fn;
 use std::io::Cursor;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use crate::caches::Caches;
 use crate::connect::{ConnectionTask, connect};
 use crate::job::Durability;
 use crate::repeated_reads::{RepeatedReads, key_of};
+use crate::sent_writes::SentWrites;
 use crate::{Arg, FromRow, Row, StoreError, Value};
 
 /// Prepared statements kept per connection; SQL is literal, so few are ever needed.
@@ -31,8 +33,19 @@ const BEGIN_WRITE: &str = "START TRANSACTION ISOLATION LEVEL REPEATABLE READ";
 const BEGIN_RELAXED: &str = "START TRANSACTION ISOLATION LEVEL REPEATABLE READ;
     SET LOCAL synchronous_commit TO off";
 
+/// Statements that this process has sent to PostgreSQL.
+static SENT: AtomicU64 = AtomicU64::new(0);
+
+/// Statements that this process has sent to PostgreSQL, without those that begin and end transactions. A test
+/// counts by it what an operation costs.
+pub fn statements_sent() -> u64 {
+    SENT.load(Ordering::Relaxed)
+}
+
 pub(crate) struct Session {
-    client: Client,
+    /// Writes that were sent and whose outcome nobody has asked for. Dropped before the client.
+    sent: SentWrites,
+    client: Arc<Client>,
     /// Dropped after the client.
     runtime: ConnectionRuntime,
     statements: HashMap<String, Statement>,
@@ -42,6 +55,9 @@ pub(crate) struct Session {
     is_open: bool,
     /// What the statements of a read have returned; `None` outside of one.
     answers: Option<RepeatedReads>,
+    /// What a write has read of settings, and of which tables.
+    known: RepeatedReads,
+    known_tables: Vec<&'static str>,
     pub(crate) caches: Caches,
 }
 
@@ -51,12 +67,15 @@ impl Session {
         let runtime = runtime.expect("the system can make a runtime");
         let (client, task) = runtime.block_on(connect(config))?;
         Ok(Session {
-            client,
+            sent: SentWrites::default(),
+            client: Arc::new(client),
             runtime: ConnectionRuntime { runtime, task },
             statements: HashMap::new(),
             begin: None,
             is_open: false,
             answers: None,
+            known: RepeatedReads::default(),
+            known_tables: Vec::new(),
             caches: Caches::default(),
         })
     }
@@ -84,6 +103,8 @@ impl Session {
 
     fn begin_now(&mut self, begin: &str) -> Result<(), Error> {
         let begin = self.after_rollback(begin);
+        self.sent.forget();
+        self.forget_known();
         self.begin = None;
         self.answers = None;
         self.is_open = true;
@@ -99,12 +120,14 @@ impl Session {
     }
 
     pub(crate) fn commit(&mut self) -> Result<(), Error> {
+        self.settle()?;
         self.is_open = false;
         self.runtime.run(self.client.batch_execute("COMMIT"))
     }
 
     /// Ends a transaction that nobody needs any more, without waiting for the server.
     pub(crate) fn release(&mut self) {
+        self.sent.forget();
         self.begin = None;
         self.answers = None;
         if !std::mem::take(&mut self.is_open) {
@@ -121,12 +144,42 @@ impl Session {
 
     /// Runs a statement; returns the number of affected rows.
     pub(crate) fn execute(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<u64, Error> {
+        self.forget_changed(sql);
         let statement = self.prepare(sql)?;
         let begin = self.beginning();
+        let Session { sent, client, runtime, .. } = self;
         with_args(args, |args| {
-            let run = behind(&self.client, begin, self.client.execute(&statement, args));
-            self.runtime.run(run)
+            let run = behind(client, begin, client.execute(&statement, args));
+            runtime.run(sent.settle_with(run))
         })
+    }
+
+    /// Sends a write of a transaction that has begun, without waiting for the server: the next statement
+    /// that is waited for, or [`Session::settle`], tells whether it failed.
+    pub(crate) fn execute_soon(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<(), Error> {
+        if self.begin.is_some() || self.sent.is_full() {
+            return self.execute(sql, args).map(drop);
+        }
+        self.forget_changed(sql);
+        let statement = self.prepare(sql)?;
+        let client = Arc::clone(&self.client);
+        let args: Vec<Value<'static>> = args.iter().map(|arg| arg.value().into_owned()).collect();
+        let write = async move {
+            let args: Vec<&(dyn ToSql + Sync)> =
+                args.iter().map(|arg| arg as &(dyn ToSql + Sync)).collect();
+            client.execute(&statement, &args).await
+        };
+        // Polled once, it is on its way.
+        self.runtime.run(self.sent.send(write))
+    }
+
+    /// Waits for the writes that were sent. What a failure of one made of the statements behind it is told as
+    /// that failure.
+    pub(crate) fn settle(&mut self) -> Result<(), Error> {
+        match self.sent.is_empty() {
+            true => Ok(()),
+            false => self.runtime.run(self.sent.settle()),
+        }
     }
 
     pub(crate) fn query(
@@ -139,17 +192,55 @@ impl Session {
         if let Some(rows) = known.and_then(|(answers, key)| answers.get(key)) {
             return Ok(rows);
         }
+        self.forget_changed(sql);
         let statement = self.prepare(sql)?;
         let begin = self.beginning();
+        let Session { sent, client, runtime, .. } = self;
         let rows = with_args(args, |args| {
-            let run = behind(&self.client, begin, self.client.query(&statement, args));
-            self.runtime.run(run)
+            let run = behind(client, begin, client.query(&statement, args));
+            runtime.run(sent.settle_with(run))
         });
         let rows = Arc::new(rows?);
         if let Some((answers, key)) = self.answers.as_mut().zip(key) {
             answers.keep(key, &rows);
         }
         Ok(rows)
+    }
+
+    /// As [`Session::query`], once in a write for the same rows of a table, until the write changes it.
+    pub(crate) fn query_once(
+        &mut self,
+        table: &'static str,
+        sql: &str,
+        args: &[&dyn Arg],
+    ) -> Result<Arc<Vec<tokio_postgres::Row>>, Error> {
+        if self.answers.is_some() {
+            return self.query(sql, args);
+        }
+        let key = key_of(sql, args);
+        if let Some(rows) = self.known.get(&key) {
+            return Ok(rows);
+        }
+        let rows = self.query(sql, args)?;
+        self.known.keep(key, &rows);
+        if !self.known_tables.contains(&table) {
+            self.known_tables.push(table);
+        }
+        Ok(rows)
+    }
+
+    /// What was read of a table does not count once a statement may have changed it.
+    fn forget_changed(&mut self, sql: &str) {
+        if self.known_tables.iter().any(|table| may_change(sql, table)) {
+            self.forget_known();
+        }
+    }
+
+    fn forget_known(&mut self) {
+        if !self.known_tables.is_empty() {
+            self.known.clear();
+            self.known_tables.clear();
+        }
     }
 
     /// The first row of a query that always has one.
@@ -170,6 +261,7 @@ impl Session {
         args: &[&dyn Arg],
         mut see: impl FnMut(&mut Row<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
+        self.settle()?;
         let statement = self.prepare(sql)?;
         let begin = self.beginning();
         with_args(args, |args| {
@@ -191,6 +283,7 @@ impl Session {
 
     /// Runs several statements that take no arguments.
     pub(crate) fn batch(&mut self, sql: &str) -> Result<(), Error> {
+        self.settle()?;
         let begin = self.beginning();
         let run = behind(&self.client, begin, self.client.batch_execute(sql));
         self.runtime.run(run)
@@ -198,6 +291,7 @@ impl Session {
 
     /// Adds rows with COPY, in its text format.
     pub(crate) fn copy_in(&mut self, sql: &str, rows: Vec<u8>) -> Result<(), Error> {
+        self.settle()?;
         let begin = self.beginning();
         self.runtime.run(async {
             if let Some(begin) = begin {
@@ -231,9 +325,12 @@ impl Session {
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement, Error> {
+        SENT.fetch_add(1, Ordering::Relaxed);
+        tracing::trace!(sql, "statement");
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
+        self.settle()?;
         // The transaction that is open may have failed.
         if let Some(begin) = self.beginning() {
             self.runtime.run(self.client.batch_execute(&begin))?;
@@ -286,6 +383,19 @@ fn with_args<T>(args: &[&dyn Arg], run: impl FnOnce(&[&(dyn ToSql + Sync)]) -> T
     run(&refs)
 }
 
+/// True for a statement that may change a table. The first words of most name the one that they change.
+fn may_change(sql: &str, table: &str) -> bool {
+    let mut words = sql.split(|c: char| c.is_ascii_whitespace() || c == '(');
+    let mut next = || words.find(|word| !word.is_empty());
+    let target = match next() {
+        Some("SELECT") => return false,
+        Some("UPDATE") => next(),
+        Some("INSERT" | "DELETE") => next().and_then(|_| next()),
+        _ => return sql.contains(table),
+    };
+    target == Some(table)
+}
+
 /// `?1` as PostgreSQL spells it, `$1`. A question mark inside quotes is left alone.
 fn dollars(sql: &str) -> String {
     let mut out = String::with_capacity(sql.len());
@@ -301,7 +411,27 @@ fn dollars(sql: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::dollars;
+    use super::{dollars, may_change};
+
+    #[test]
+    fn a_statement_changes_the_table_that_it_begins_with() {
+        for sql in [
+            "UPDATE rules SET name = ?1",
+            "INSERT INTO rules(id) VALUES (?1)",
+            "\n  DELETE FROM rules\n WHERE id = ?1",
+            "WITH gone AS (DELETE FROM rules RETURNING id) SELECT id FROM gone",
+        ] {
+            assert!(may_change(sql, "rules"), "{sql}");
+        }
+        for sql in [
+            "SELECT id FROM rules FOR UPDATE",
+            "UPDATE rules_of_old SET name = ?1",
+            "UPDATE conversations SET rules = ?1 WHERE rule IN (SELECT id FROM rules)",
+            "INSERT INTO rule_jobs (rule) SELECT id FROM rules",
+        ] {
+            assert!(!may_change(sql, "rules"), "{sql}");
+        }
+    }
 
     #[test]
     fn arguments_are_renamed_outside_quotes_only() {

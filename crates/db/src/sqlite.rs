@@ -14,7 +14,7 @@ use tokio::sync::broadcast;
 use crate::job::{Durability, Job};
 use crate::migrate::{is_current, migrate};
 use crate::threads::spawn;
-use crate::tx::{DeferredStatement, TxEffects, run_deferred};
+use crate::tx::{DeferredStatements, TxEffects, run_deferred};
 use crate::{Migration, QUEUE_CLOSURES, StoreError, StoreOptions, Tx};
 
 /// How long a statement waits for another process (the command line, say) to finish writing.
@@ -188,7 +188,7 @@ struct BatchEffects {
     /// The queues to wake after the commit.
     woken: Vec<&'static str>,
     /// Statements that were put off.
-    later: Vec<DeferredStatement>,
+    later: DeferredStatements,
 }
 
 impl BatchEffects {
@@ -200,10 +200,13 @@ impl BatchEffects {
         }
         if !self.later.is_empty() {
             for cancelled in of_job.cancelled {
-                self.later.retain(|one| !one.is(cancelled));
+                self.later.remove(&cancelled);
             }
         }
-        self.later.extend(of_job.later);
+        for (statement, text) in of_job.later {
+            let before = self.later.insert(statement, text);
+            debug_assert!(before.is_none(), "a row is deferred twice");
+        }
     }
 }
 
@@ -235,7 +238,7 @@ fn write_batch(
         effects = BatchEffects::default();
         fate = fate.and_then(|()| run_again(conn, &mut ran, &mut effects));
     }
-    fate = fate.and_then(|()| run_deferred(conn, effects.later));
+    fate = fate.and_then(|()| run_deferred(conn, &effects.later));
     fate = fate.and_then(|()| statement(conn, "COMMIT"));
     if fate.is_err() && !conn.is_autocommit() {
         let _ = statement(conn, "ROLLBACK");

@@ -1,6 +1,7 @@
 //! A transaction: statements, arguments, wake-ups after commit, and the differences between
 //! databases.
 
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use crate::list_expansion::ListExpansion;
@@ -16,8 +17,8 @@ pub trait QueueName {
 pub struct Tx<'c> {
     pub(crate) conn: Conn<'c>,
     wakes: Vec<&'static str>,
-    later: Vec<DeferredStatement>,
-    cancelled: Vec<(&'static str, i64)>,
+    later: DeferredStatements,
+    cancelled: HashSet<(&'static str, i64)>,
     failed: bool,
     race: Option<WriteConflict>,
 }
@@ -25,23 +26,13 @@ pub struct Tx<'c> {
 /// What a transaction leaves to do for its batch and after the commit.
 pub(crate) struct TxEffects {
     pub(crate) wakes: Vec<&'static str>,
-    pub(crate) later: Vec<DeferredStatement>,
+    pub(crate) later: DeferredStatements,
     /// Statements that transactions before it deferred and that must not run any more.
-    pub(crate) cancelled: Vec<(&'static str, i64)>,
+    pub(crate) cancelled: HashSet<(&'static str, i64)>,
 }
 
-/// A statement that is put off to the end of its batch, with its number and text.
-pub(crate) struct DeferredStatement {
-    sql: &'static str,
-    number: i64,
-    text: String,
-}
-
-impl DeferredStatement {
-    pub(crate) fn is(&self, (sql, number): (&str, i64)) -> bool {
-        self.number == number && self.sql == sql
-    }
-}
+/// The texts of statements that are put off to the end of their batch, by statement and number.
+pub(crate) type DeferredStatements = BTreeMap<(&'static str, i64), String>;
 
 /// A serialization failure. The closure runs again and sees the other transaction's writes.
 #[derive(Clone, Copy, Debug)]
@@ -71,8 +62,8 @@ impl<'c> Tx<'c> {
         Tx {
             conn,
             wakes: Vec::new(),
-            later: Vec::new(),
-            cancelled: Vec::new(),
+            later: DeferredStatements::new(),
+            cancelled: HashSet::new(),
             failed: false,
             race: None,
         }
@@ -92,6 +83,28 @@ impl<'c> Tx<'c> {
         self.note_failure(result)
     }
 
+    /// Runs a write whose outcome nothing here asks for. PostgreSQL gets it at once and is not waited for, which
+    /// would be a round trip: a failure is told by the next statement, or undoes the transaction in the end.
+    pub fn exec_soon(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<(), StoreError> {
+        if ListExpansion::of(sql, args).is_some() {
+            return self.exec(sql, args).map(drop);
+        }
+        match &mut self.conn {
+            Conn::Sqlite(_) => self.exec(sql, args).map(drop),
+            Conn::Postgres(session) => {
+                let sent = session.execute_soon(sql, args).map_err(StoreError::from);
+                self.note_failure(sent)
+            }
+        }
+    }
+
+    /// Waits for the writes that were sent; the first that failed is the error, and undoes the transaction.
+    pub(crate) fn settle(&mut self) -> Result<(), StoreError> {
+        let Conn::Postgres(session) = &mut self.conn else { return Ok(()) };
+        let settled = session.settle().map_err(StoreError::from);
+        self.note_failure(settled)
+    }
+
     /// Defers a statement with a number and a text on SQLite until the other jobs of the batch have
     /// run, ordered by number: the full-text index then writes one segment. The transaction cannot
     /// read its own deferred writes.
@@ -102,7 +115,10 @@ impl<'c> Tx<'c> {
         text: String,
     ) -> Result<(), StoreError> {
         match self.conn {
-            Conn::Sqlite(_) => self.later.push(DeferredStatement { sql, number, text }),
+            Conn::Sqlite(_) => {
+                let before = self.later.insert((sql, number), text);
+                debug_assert!(before.is_none(), "a row is deferred twice");
+            }
             Conn::Postgres(_) => drop(self.exec(sql, &[&number, &text])?),
         }
         Ok(())
@@ -112,8 +128,8 @@ impl<'c> Tx<'c> {
     /// about to be deleted or written anew.
     pub fn cancel_last(&mut self, sql: &'static str, number: i64) {
         if let Conn::Sqlite(_) = self.conn {
-            self.later.retain(|one| !one.is((sql, number)));
-            self.cancelled.push((sql, number));
+            self.later.remove(&(sql, number));
+            self.cancelled.insert((sql, number));
         }
     }
 
@@ -138,6 +154,21 @@ impl<'c> Tx<'c> {
             Conn::Postgres(session) => session.each(sql, args, see),
         };
         self.note_failure(result)
+    }
+
+    /// Every row of a query of a table that only settings change. A transaction of PostgreSQL that asks again and
+    /// again, for one conversation after the other, asks the server once, until it changes the table itself.
+    pub fn read_once<T: FromRow>(
+        &mut self,
+        table: &'static str,
+        sql: &str,
+        args: &[&dyn Arg],
+    ) -> Result<Vec<T>, StoreError> {
+        let Conn::Postgres(session) = &mut self.conn else { return self.all(sql, args) };
+        let rows = session.query_once(table, sql, args).map_err(StoreError::from);
+        let read = rows
+            .and_then(|rows| rows.iter().map(|row| T::from_row(&mut Row::postgres(row))).collect());
+        self.note_failure(read)
     }
 
     /// The first row of a query, if it has one.
@@ -286,13 +317,10 @@ fn sqlite_each(
 /// Runs the deferred statements.
 pub(crate) fn run_deferred(
     conn: &rusqlite::Connection,
-    mut later: Vec<DeferredStatement>,
+    later: &DeferredStatements,
 ) -> Result<(), StoreError> {
-    later.sort_unstable_by_key(|one| (one.sql, one.number));
-    let is_twice = |pair: &[DeferredStatement]| pair[0].is((pair[1].sql, pair[1].number));
-    debug_assert!(!later.windows(2).any(is_twice), "a row is deferred twice");
-    for one in &later {
-        bind(conn, one.sql, &[&one.number, &one.text])?.raw_execute()?;
+    for ((sql, number), text) in later {
+        bind(conn, sql, &[number, text])?.raw_execute()?;
     }
     Ok(())
 }

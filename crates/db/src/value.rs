@@ -19,6 +19,24 @@ pub enum Value<'a> {
     /// Text that was made for the statement.
     Made(String),
     Bytes(&'a [u8]),
+    /// Bytes that outlive what they were read from.
+    Kept(Vec<u8>),
+}
+
+impl Value<'_> {
+    /// The same, for as long as it is needed.
+    pub(crate) fn into_owned(self) -> Value<'static> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Int(n) => Value::Int(n),
+            Value::Bool(b) => Value::Bool(b),
+            Value::Real(x) => Value::Real(x),
+            Value::Text(text) => Value::Made(text.to_owned()),
+            Value::Made(text) => Value::Made(text),
+            Value::Bytes(bytes) => Value::Kept(bytes.to_owned()),
+            Value::Kept(bytes) => Value::Kept(bytes),
+        }
+    }
 }
 
 /// A value that can be bound to a `?n` of a statement.
@@ -312,6 +330,7 @@ impl rusqlite::ToSql for Value<'_> {
             Value::Text(s) => ValueRef::Text(s.as_bytes()),
             Value::Made(s) => ValueRef::Text(s.as_bytes()),
             Value::Bytes(b) => ValueRef::Blob(b),
+            Value::Kept(b) => ValueRef::Blob(b),
         }))
     }
 }
@@ -329,6 +348,7 @@ impl ToSql for Value<'_> {
             Value::Text(s) => s.to_sql(ty, out),
             Value::Made(s) => s.to_sql(ty, out),
             Value::Bytes(b) => b.to_sql(ty, out),
+            Value::Kept(b) => b.to_sql(ty, out),
         }
     }
 
@@ -343,7 +363,7 @@ impl ToSql for Value<'_> {
             Value::Bool(_) => *ty == Type::BOOL,
             Value::Real(_) => *ty == Type::FLOAT8,
             Value::Text(_) | Value::Made(_) => <&str as ToSql>::accepts(ty),
-            Value::Bytes(_) => *ty == Type::BYTEA,
+            Value::Bytes(_) | Value::Kept(_) => *ty == Type::BYTEA,
         };
         match fits {
             true => self.to_sql(ty, out),

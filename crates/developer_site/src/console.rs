@@ -247,7 +247,7 @@ fn response_text(output: OperationOutput) -> String {
 fn request_text(operation: &Operation, request: &ExampleRequest) -> String {
     let line = format!("{} {PREFIX}{}", operation.method.name(), request.path(operation));
     match operation.method {
-        Method::Get => html::escape(&line),
+        Method::Get | Method::Delete => html::escape(&line),
         Method::Post => {
             let body = Value::Object(request.input.clone());
             let body = serde_json::to_string_pretty(&body).unwrap_or_default();
@@ -263,6 +263,7 @@ async fn newest(web: &Web, operation: &Operation, agent: Option<ConsoleAgent>) -
         "documents" => "search_documents",
         "booking-types" => "list_booking_types",
         "bookings" => "list_bookings",
+        "webhooks" => "list_webhooks",
         _ => "list_conversations",
     };
     let operation = find_by_name(list)?;

@@ -125,6 +125,7 @@ fn about(name: &str) -> &'static str {
         "approved_by" | "assigned_by" => "Who did it.",
         "ask_id" => "The document request.",
         "kind" => "What was asked for.",
+        "kinds" => "What was found, such as `injection`: text that gives orders to software.",
         "starts_at" | "ends_at" => "When, in UTC.",
         _ => "",
     }

@@ -20,10 +20,14 @@ impl ExampleRequest {
         let mut tool = object(tool);
         let id = operation.has_id().then(|| match tool.remove("id") {
             Some(Value::String(id)) => id,
+            _ if operation.path.starts_with("/webhooks") => {
+                "whk_01kag15c7e9g1j3m5n7q9s1v3w".to_owned()
+            }
             _ => "doc_01kag13z9x8c7v6b5n4m3k2j1h".to_owned(),
         });
         let input = match operation.method {
             Method::Get => tool,
+            Method::Delete => Map::new(),
             Method::Post => object(operation.example_input),
         };
         ExampleRequest { id, input }
@@ -32,7 +36,7 @@ impl ExampleRequest {
     /// The path with its id and query.
     pub fn path(&self, operation: &Operation) -> String {
         let path = operation.path.replace("{id}", self.id.as_deref().unwrap_or_default());
-        if operation.method == Method::Post || self.input.is_empty() {
+        if operation.method != Method::Get || self.input.is_empty() {
             return path;
         }
         let mut query = url::form_urlencoded::Serializer::new(String::new());
@@ -47,8 +51,9 @@ impl ExampleRequest {
 
     pub fn curl(&self, operation: &Operation) -> String {
         let path = self.path(operation);
+        let method = if operation.method == Method::Delete { "-X DELETE " } else { "" };
         let mut lines = vec![
-            format!("curl \"$MAILROOM{path}\""),
+            format!("curl {method}\"$MAILROOM{path}\""),
             "  -H \"Authorization: Bearer $MAILROOM_KEY\"".to_owned(),
         ];
         if operation.method == Method::Post {

@@ -24,6 +24,8 @@ enum Kept {
     Nothing,
     /// The member of the answer, or of its first item, in the variable.
     Member(&'static str, &'static str),
+    /// The same of a member that is null in other answers.
+    NullableMember(&'static str, &'static str),
     /// The same, once there is an item.
     MemberOnceThere(&'static str, &'static str),
     /// It is asked again until there are no items.
@@ -100,6 +102,12 @@ const DOCUMENT: Preparation = Preparation {
     input: r#"{ "limit": 1 }"#,
     outcome: Kept::MemberOnceThere("$DOCUMENT", "id"),
 };
+const ACT: Preparation = Preparation {
+    operation: "update_conversations",
+    id: "",
+    input: r#"{ "ids": ["$CONVERSATION"], "status": "closed" }"#,
+    outcome: Kept::NullableMember("$UNDO", "undoId"),
+};
 const MAILBOX: Preparation = Preparation {
     operation: "list_mailboxes",
     id: "",
@@ -147,9 +155,12 @@ fn needs(operation: &Operation) -> Needs {
         "split_conversation" => {
             (&[CONVERSATION, SECOND_MESSAGE], &[("id", "$CONVERSATION"), ("messageId", "$MESSAGE")])
         }
+        "update_conversations" => (&[CONVERSATION], &[("ids", "$CONVERSATION")]),
+        "undo" => (&[CONVERSATION, ACT], &[("id", "$UNDO")]),
         "get_contact" => (&[CUSTOMER], &[("id", "mara@studio.test")]),
         "start_conversation" => (&[MAILBOX], &[("mailbox", "$MAILBOX")]),
         "update_draft" | "discard_draft" => (&[CONVERSATION, DRAFT], &[("id", "$DRAFT")]),
+        "pause_agent" => (&[], &[("id", "me")]),
         "stop_message" => (&[CONVERSATION, SCHEDULED], &[("id", "$MESSAGE")]),
         "revoke_message" => (&[CONVERSATION, PROTECTED, ALL_HAVE_LEFT], &[("id", "$MESSAGE")]),
         "download_document" | "read_document" => {
@@ -185,6 +196,7 @@ impl PreparedExample {
         for (field, value) in named_fields {
             match *field {
                 "id" => request.id = Some((*value).to_owned()),
+                "ids" => drop(request.input.insert("ids".to_owned(), vec![*value].into())),
                 field => drop(request.input.insert(field.to_owned(), (*value).into())),
             }
         }
@@ -235,7 +247,9 @@ impl PreparedExample {
 impl Preparation {
     fn variable(&self) -> Option<&'static str> {
         match self.outcome {
-            Kept::Member(variable, _) | Kept::MemberOnceThere(variable, _) => Some(variable),
+            Kept::Member(variable, _)
+            | Kept::NullableMember(variable, _)
+            | Kept::MemberOnceThere(variable, _) => Some(variable),
             Kept::Nothing | Kept::UntilNone => None,
         }
     }
@@ -262,7 +276,9 @@ impl Preparation {
         };
         match self.outcome {
             Kept::Nothing => format!("{call} > /dev/null"),
-            Kept::Member(variable, member) => kept(variable, member),
+            Kept::Member(variable, member) | Kept::NullableMember(variable, member) => {
+                kept(variable, member)
+            }
             Kept::MemberOnceThere(variable, member) => {
                 let name = variable.trim_start_matches('$');
                 let found = kept(variable, member);
@@ -279,7 +295,7 @@ impl Preparation {
         let first = self.first();
         match self.outcome {
             Kept::Nothing => call,
-            Kept::Member(variable, member) => {
+            Kept::Member(variable, member) | Kept::NullableMember(variable, member) => {
                 format!("{} = {call}{first}[\"{member}\"]", snake_case(variable))
             }
             Kept::MemberOnceThere(variable, member) => format!(
@@ -302,6 +318,9 @@ impl Preparation {
             Kept::Nothing => format!("{call};"),
             Kept::Member(variable, member) => {
                 format!("const {} = ({call}){first}.{member};", name(variable))
+            }
+            Kept::NullableMember(variable, member) => {
+                format!("const {} = ({call}){first}.{member}!;", name(variable))
             }
             Kept::MemberOnceThere(variable, member) => format!(
                 "let found = {call};\nwhile (found.length === 0) {{\n{pause}  found = {call};\n}}\n\

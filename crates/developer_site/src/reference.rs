@@ -102,6 +102,7 @@ fn id_words(operation: &Operation) -> String {
         "doc" => "document",
         "bkg" => "booking",
         "bkt" => "booking type",
+        "whk" => "webhook",
         _ => "conversation",
     };
     format!("The {kind}'s id, exactly as another answer gives it.")
@@ -249,7 +250,7 @@ fn tool_call(tool: &Tool) -> String {
 
 /// The page of a tool: what a model is told, and the operation behind it.
 pub fn tool_page(operation: &Operation, tool: &Tool) -> String {
-    let mut page = format!("# {}\n\n{}\n\n", tool.name, tool.about);
+    let mut page = format!("# {}\n\n{}\n\n", tool.name, tool.help);
     let _ = write!(
         page,
         "| About | |\n|---|---|\n| Scope | {} |\n| Operation | [`{} {}`](/developers/reference/{}) |\n\

@@ -58,7 +58,12 @@ impl DocumentTexts {
                 next,
                 count,
                 warning,
-            } => (answer, bytes, OperationOutput { body, next, count, warning, file: None }),
+                has_secret,
+            } => (
+                answer,
+                bytes,
+                OperationOutput { body, next, count, warning, has_secret, file: None },
+            ),
             other => return Ok(other),
         };
         let answer = match self.reader.read_bytes(bytes).await {

@@ -59,7 +59,7 @@ pub(super) fn complete(
         return Ok(0);
     };
     blobs::keep(tx, ws, raw)?;
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET attachments = ?3, raw_hash = ?4, content_hash = ?5
          WHERE ws = ?1 AND id = ?2",
         &[&ws, &id, &Json(&files), &raw.hash, &again.content_hash],

@@ -386,7 +386,7 @@ fn file_note(
         None => None,
     };
     let text: String = note.text.chars().take(NOTE_TEXT_CHARS).collect();
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO notes (ws, conversation, id, at, author, author_name, body)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         &[

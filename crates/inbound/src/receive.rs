@@ -13,6 +13,7 @@ use mail::{AuthorKind, Mail, Warning};
 use model::contacts::blocked_senders;
 use model::contacts::{self, ContactEvidence, ContactStanding};
 use model::conversations::followers;
+use model::conversations::leaving;
 use model::conversations::sorting;
 use model::conversations::targets;
 use model::conversations::timeline::{self, RetiredBy, TimelineEvent, WokenBy};
@@ -28,7 +29,7 @@ use model::messages::recipients::{self, Party, RecipientList};
 use model::messages::{drafting_queue, helper_drafts};
 use model::people::notifications::facts::{self, NoticeKind};
 use model::rule_queue;
-use model::webhooks::events::{self, ClientReplied, ScoutHeld};
+use model::webhooks::events::{self, ClientReplied, MessageFlagged, ScoutHeld};
 use outbound::app_mail;
 use outbound::away_reply;
 use outbound::messages::{self, NewMessage};
@@ -131,7 +132,7 @@ pub fn file(
     if !begins && dates.arrived_at < cx.now {
         conversations::mark_unread(tx, cx, &conversation.id, dates.arrived_at)?;
     }
-    warn(tx, cx, &mut conversation, mail.warning.as_ref())?;
+    warn(tx, cx, &mut conversation, &id, mail.warning.as_ref())?;
     match (held, conversation.held) {
         (true, false) => hold(tx, cx, &conversation)?,
         (true, true) => {}
@@ -184,7 +185,7 @@ fn give_reference(
     conversation: &mut Conversation,
     reference: Option<String>,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET reference = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &reference],
     )?;
@@ -306,22 +307,30 @@ pub(super) fn index(
     search::index_mail(tx, cx.actor.ws, place, &text)
 }
 
-/// Marks a conversation with what the scam check found.
+/// Marks a conversation with what the scam check found in a message, and tells webhooks that chose it.
 pub(super) fn warn(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,
+    message: &MessageId,
     warning: Option<&Warning>,
 ) -> Result<()> {
     let Some(warning) = warning else { return Ok(()) };
     let risk = ConversationRisk::from(warning.risk);
     let reasons: Vec<&String> = warning.reasons.iter().take(RISK_REASONS).collect();
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET risk = ?3, risk_reasons = ?4 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &risk, &Json(reasons)],
     )?;
     conversation.risk = Some(risk);
-    Ok(())
+    // Nobody is told of spam.
+    if conversation.removed == Some(Removal::Spam) {
+        return Ok(());
+    }
+    let kinds: Vec<ConversationRisk> = warning.risks().into_iter().map(Into::into).collect();
+    let event =
+        MessageFlagged { conversation_id: &conversation.id, message_id: message, kinds: &kinds };
+    events::record(tx, cx, &conversation.circle, &event)
 }
 
 string_enum! {
@@ -376,6 +385,7 @@ pub(super) fn announce(
         }
         InboundAnnouncement::Reply => {
             conversations::wake(tx, cx, conversation, WokenBy::Customer)?;
+            leaving::end(tx, cx, conversation)?;
             conversations::set_status(tx, cx, conversation, Status::Open)?;
             tell_people(tx, cx, conversation, message, NoticeKind::Reply)?;
         }
@@ -437,7 +447,7 @@ fn announce_beginning(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversat
 
 /// Keeps a conversation from everybody who is told of mail until a person has looked at it.
 pub(super) fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET held = TRUE WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id],
     )?;

@@ -102,7 +102,7 @@ fn has_complained(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<bool> {
 }
 
 fn complain(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage, email: &str) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO sandbox_complaints (ws, email) VALUES (?1, ?2)
          ON CONFLICT (ws, email) DO NOTHING",
         &[&cx.actor.ws, &email],
@@ -119,7 +119,7 @@ pub fn plan_answer(
     email: &str,
     answer: Answer,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO sandbox_replies (ws, message, email, kind, due_at) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (ws, message, email) DO NOTHING",
         &[&cx.actor.ws, message, &email, &answer, &(cx.now + SANDBOX_ANSWERS_AFTER_MS)],

@@ -99,7 +99,7 @@ pub fn receive_answer(
     counted_mail::count_mail(tx, cx, &mut conversation, &counted)?;
     helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Customer)?;
     conversation.secure_answer = true;
-    warn(tx, cx, &mut conversation, warning.as_ref())?;
+    warn(tx, cx, &mut conversation, &id, warning.as_ref())?;
     match (held, was_held) {
         (true, false) => hold(tx, cx, &conversation)?,
         (true, true) => {}

@@ -29,6 +29,7 @@ pub(super) static JOB: RowJob = RowJob {
     },
     rows: ROWS,
     at_once: 100,
+    together: 1,
     is_outward: false,
     run: end,
 };

@@ -202,10 +202,11 @@ fn record(
     match found {
         ExtractionOutcome::Read { kind, fields, text } => {
             documents::keep_text(tx, ws, id, text)?;
-            documents::describe(tx, ws, id, *kind, fields)
+            documents::describe(tx, (ws, cx.now), id, *kind, fields)
         }
         ExtractionOutcome::Unreadable(_) | ExtractionOutcome::Later(_) => {
-            documents::describe(tx, ws, id, DocumentKind::Other, &DocumentFields::default())
+            let fields = DocumentFields::default();
+            documents::describe(tx, (ws, cx.now), id, DocumentKind::Other, &fields)
         }
     }
 }
@@ -264,12 +265,13 @@ fn load(tx: &mut Tx<'_>, job: &DueJob) -> Result<ExtractionJob> {
     )?)
 }
 
-fn call_it_other(tx: &mut Tx<'_>, _: &App, failure: &JobFailure) -> Result<()> {
+fn call_it_other(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<()> {
     let id = DocumentId::parse(&failure.job.key[0]);
     match id.filter(|_| failure.given_up) {
         Some(id) => {
             let fields = DocumentFields::default();
-            documents::describe(tx, failure.job.ws, &id, DocumentKind::Other, &fields)
+            let place = (failure.job.ws, app.clock.now());
+            documents::describe(tx, place, &id, DocumentKind::Other, &fields)
         }
         None => Ok(()),
     }

@@ -67,6 +67,7 @@ static ROW_JOBS: &[&RowJob] = &[
     &notices::remind_secure::JOB,
     &notices::bookings::HOLD_JOB,
     &notices::bookings::REMINDER_JOB,
+    &notices::bookings::ACT_JOB,
     &run_rules::JOB,
     &miss_targets::JOB,
 ];
@@ -110,6 +111,7 @@ fn rule_of(queue: Queue, job: &str) -> Option<&'static JobRule> {
         | Queue::SecureReminders
         | Queue::BookingHolds
         | Queue::BookingReminders
+        | Queue::BookingActs
         | Queue::Rules
         | Queue::Targets => return None,
     })

@@ -18,6 +18,7 @@ pub(super) static JOB: RowJob = RowJob {
     rule: ROWS.clearing(Queue::Targets, send_no_notice),
     rows: ROWS,
     at_once: 100,
+    together: 1,
     is_outward: false,
     run: miss,
 };

@@ -20,6 +20,7 @@ pub(super) static JOB: RowJob = RowJob {
     rule: ROWS.deleting(Queue::Rules, notify_owners),
     rows: ROWS,
     at_once: 100,
+    together: 50,
     is_outward: false,
     run,
 };

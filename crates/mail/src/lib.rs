@@ -4,7 +4,8 @@
 //! `kind` each read one side of it, [`trim()`] finds the writer's own words); [`check`] looks for
 //! scams in the result; [`inspect()`] shows both. [`mail_page`] makes the HTML of a mail safe to look
 //! at, [`text_blocks`] finds links in plain text. [`markdown_html`] and [`markdown_text`] read what
-//! people write, [`MessageBody`] puts a body together. `token` makes and checks what leads
+//! people write, [`MessageBody`] puts a body together; `outgoing_words` finds links, secrets and sums in what
+//! leaves. `token` makes and checks what leads
 //! answers and bounces back; [`smtp`] is the conversation by which mail comes. Every limit of reading
 //! is in `limits`.
 //!
@@ -24,6 +25,7 @@ mod markdown;
 mod mime;
 mod original;
 mod outgoing;
+mod outgoing_words;
 mod page;
 mod parse;
 mod parsed_mail;
@@ -66,6 +68,10 @@ pub use inspect::{Inspection, inspect, inspect_text};
 pub use kind::{Bounce, MailKind};
 pub use markdown::{PictureUrls, markdown_html, markdown_pictures, markdown_text};
 pub use original::{OriginalMail, original};
+pub use outgoing_words::{
+    MoneyAmount, SecretKind, familiar_hosts, is_currency_code, link_hosts, money_amounts,
+    written_secrets,
+};
 pub use page::{
     ForwardedHtml, InlinePicture, MailPage, MailPictures, PageAddresses, PageState, RemotePictures,
     forwarded_html, inline_picture, mail_page, mail_pictures, quoted_button, remote_picture,

@@ -216,20 +216,22 @@ fn check_uploads(tx: &mut Tx<'_>, blobs: &Blobs, report: &mut CheckReport) -> Re
 }
 
 fn check_index(tx: &mut Tx<'_>, report: &mut CheckReport) -> Result<()> {
+    let is_indexed = match tx.pick(true, false) {
+        // Rows from before numbers were spread still have their former ones.
+        true => format!(
+            "i.rowid IN ({}, c.num << 20 | m.serial)",
+            search::message_rowid_sql("c.num", "m.serial")
+        ),
+        false => "i.ws = m.ws AND i.conversation = m.conversation AND i.serial = m.serial".into(),
+    };
     let messages: Vec<(String,)> = tx.all(
-        tx.pick(
+        &format!(
             "SELECT m.id FROM messages m
              JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-             WHERE m.counted_at IS NOT NULL AND m.serial < 1 << 20 AND NOT EXISTS (
-                 SELECT 1 FROM message_index i WHERE i.rowid = (c.num << 20 | m.serial)
-             )",
-            "SELECT m.id FROM messages m
-             WHERE m.counted_at IS NOT NULL AND m.serial < 1 << 20 AND NOT EXISTS (
-                 SELECT 1 FROM message_index i
-                 WHERE i.ws = m.ws AND i.conversation = m.conversation AND i.serial = m.serial
-             )",
+             WHERE m.counted_at IS NOT NULL AND m.serial < ?1
+               AND NOT EXISTS (SELECT 1 FROM message_index i WHERE {is_indexed})"
         ),
-        &[],
+        &[&search::ROWS_OF_CONVERSATION],
     )?;
     let documents: Vec<(String,)> = tx.all(
         &format!(

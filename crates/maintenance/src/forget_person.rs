@@ -320,6 +320,7 @@ impl Forgetting {
         rows += self.app_mail(tx, email)?;
         self.domain(tx, email)?;
         self.kept_answers(tx, email)?;
+        self.kept_calls(tx, email)?;
         Ok(rows)
     }
 
@@ -378,6 +379,19 @@ impl Forgetting {
                 &[&self.ws, agent, key],
             )?;
         }
+        Ok(())
+    }
+
+    /// What keys called is kept for a while; calls that name the person go now.
+    fn kept_calls(&self, tx: &mut Tx<'_>, email: &EmailAddress) -> Result<()> {
+        let place = tx.pick("instr", "strpos");
+        tx.exec(
+            &format!(
+                "DELETE FROM agent_calls WHERE ws = ?1
+                   AND ({place}(lower(arguments), ?2) > 0 OR {place}(lower(coalesce(error, '')), ?2) > 0)"
+            ),
+            &[&self.ws, &email.as_str()],
+        )?;
         Ok(())
     }
 

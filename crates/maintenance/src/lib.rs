@@ -23,6 +23,7 @@ const NOT_DUMPED: &[&str] = &[
     "conversation_index",
     "document_index",
     "index_maintenance",
+    "index_rebuilds",
     "installation",
     "message_index",
     "nodes",

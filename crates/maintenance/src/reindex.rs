@@ -12,8 +12,10 @@ use search::IndexRowKey;
 
 /// Documents of one transaction.
 const BATCH: i64 = 500;
-/// Conversations of one transaction.
+/// Conversations of one transaction, and after how many messages, notes and files it ends before them: all
+/// words of a transaction are in memory.
 const CONVERSATIONS: i64 = 100;
+const ITEMS: u64 = 500;
 /// Mails that are read between two transactions.
 const MAILS: i64 = 20;
 
@@ -170,11 +172,15 @@ fn index_conversations(tx: &mut Tx<'_>, after: i64) -> Result<(u64, Option<i64>)
         "SELECT num, ws, id FROM conversations WHERE num > ?1 ORDER BY num LIMIT ?2",
         &[&after, &CONVERSATIONS],
     )?;
-    let mut items = 0;
-    for (_, ws, id) in &rows {
+    let (mut items, mut last) = (0, None);
+    for (num, ws, id) in &rows {
         items += index_rebuild::rebuild(tx, *ws, id)? as u64;
+        last = Some(*num);
+        if items >= ITEMS {
+            break;
+        }
     }
-    Ok((items, rows.last().map(|(num, ..)| *num)))
+    Ok((items, last))
 }
 
 fn index_documents(

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use base::actor::{Actor, Circle};
+use base::app::App;
 use base::concurrency::queue::Queue;
 use base::error::Result;
-use base::ids::{ConversationId, MessageId};
+use base::ids::{ConversationId, MessageId, WorkspaceId};
 use db::Tx;
+use model::conversations::leaving;
+use model::messages::send_effects;
 
 /// The queues by their names, and what is in them.
 const QUEUES: &[(&str, &str)] = &[
@@ -17,6 +21,7 @@ const QUEUES: &[(&str, &str)] = &[
     ("reminders of protected messages", "secure_messages WHERE remind_at IS NOT NULL"),
     ("reminders of documents", "document_requests WHERE remind_at IS NOT NULL"),
     ("reminders of bookings", "bookings WHERE remind_at IS NOT NULL"),
+    ("bookings of agents", "bookings WHERE act_at IS NOT NULL"),
 ];
 
 /// How much waits in each queue.
@@ -29,27 +34,51 @@ pub fn waiting(tx: &mut Tx<'_>) -> Result<BTreeMap<&'static str, i64>> {
     Ok(counts)
 }
 
+db::row! {
+    struct OverdueMessage from "m" {
+        ws: i64,
+        id: MessageId,
+        conversation: ConversationId,
+        circle: Circle = "c.circle",
+        workspace: WorkspaceId = "w.id",
+    }
+}
+
 /// Makes messages drafts again that should have left by now, because the installation that this one
-/// is a copy of may have sent them. Says how many.
-pub fn stop_overdue(tx: &mut Tx<'_>, now: i64) -> Result<u64> {
-    let overdue: Vec<(i64, MessageId, ConversationId)> = tx.all(
-        "SELECT m.ws, m.id, m.conversation FROM messages m
-         JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-         WHERE m.sends_at <= ?1 AND m.status IN ('scheduled', 'sending') AND c.circle <> 'sandbox'",
-        &[&now],
+/// is a copy of may have sent them. What sending them changed is taken back. Says how many.
+pub fn stop_overdue(tx: &mut Tx<'_>, app: &App) -> Result<u64> {
+    let overdue: Vec<OverdueMessage> = tx.all(
+        &format!(
+            "SELECT {} FROM messages m
+             JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+             JOIN workspaces w ON w.ws = m.ws
+             WHERE m.sends_at <= ?1 AND m.status IN ('scheduled', 'sending')
+               AND c.circle <> 'sandbox'",
+            OverdueMessage::COLUMNS
+        ),
+        &[&app.clock.now()],
     )?;
-    for (ws, message, conversation) in &overdue {
-        tx.exec(
-            "UPDATE messages
-             SET status = 'draft', sends_at = NULL, approved = NULL, revision = revision + 1
-             WHERE ws = ?1 AND id = ?2",
-            &[ws, message],
-        )?;
-        tx.exec(
-            "UPDATE conversations SET has_draft = TRUE WHERE ws = ?1 AND id = ?2",
-            &[ws, conversation],
-        )?;
+    let count = overdue.len() as u64;
+    for message in overdue {
+        stop(tx, app, message)?;
     }
     tx.wake(Queue::Pages);
-    Ok(overdue.len() as u64)
+    Ok(count)
+}
+
+fn stop(tx: &mut Tx<'_>, app: &App, message: OverdueMessage) -> Result<()> {
+    let OverdueMessage { ws, id, conversation, circle, workspace } = message;
+    tx.exec(
+        "UPDATE messages
+         SET status = 'draft', sends_at = NULL, approved = NULL, revision = revision + 1
+         WHERE ws = ?1 AND id = ?2",
+        &[&ws, &id],
+    )?;
+    tx.exec(
+        "UPDATE conversations SET has_draft = TRUE WHERE ws = ?1 AND id = ?2",
+        &[&ws, &conversation],
+    )?;
+    leaving::note(tx, ws, &conversation)?;
+    let actor = Actor::system(ws, workspace, circle);
+    send_effects::take_back(tx, &app.cx(&actor), &conversation, &id)
 }

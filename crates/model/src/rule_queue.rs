@@ -98,7 +98,7 @@ fn insert(
     // A mail is looked at once, and tags that are added together are.
     let thing = if message.is_empty() { conversation.id.as_str() } else { message };
     let id = format!("{} {thing} {rule}", event.as_str());
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO rule_jobs (ws, id, conversation, message, event, rule, created_at, due_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
          ON CONFLICT (ws, id) DO NOTHING",

@@ -111,7 +111,7 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<
         known = None;
     }
     let Some((mut to, ..)) = known else {
-        tx.exec(
+        tx.exec_soon(
             "INSERT INTO app_mail (
                 ws, livemode, header_key, header_id, reference, to_list, subject, service,
                 service_mail, recorded_at
@@ -135,7 +135,7 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, outline: &ReportedMail<'_>) -> Result<
     let more: Vec<EmailAddress> = more.collect();
     to.extend(more);
     to.truncate(APP_MAIL_RECIPIENTS);
-    tx.exec(
+    tx.exec_soon(
         "UPDATE app_mail SET to_list = ?3,
             reference = CASE WHEN reference = '' THEN ?4 ELSE reference END,
             subject = CASE WHEN subject = '' THEN ?5 ELSE subject END,

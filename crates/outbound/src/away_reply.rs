@@ -70,7 +70,7 @@ pub fn reply_if_closed(
         return Ok(());
     }
     // What was noted for earlier days is of no use any more.
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM away_replies WHERE ws = ?1 AND mailbox = ?2 AND email = ?3 AND day < ?4",
         &[&cx.actor.ws, &conversation.mailbox, &email.to_lowercase(), &day],
     )?;

@@ -13,6 +13,7 @@ use base::time::Moment;
 use bookings::offers::{self, CheckedOffer};
 use db::Tx;
 use mail::AutoSubmission;
+use model::conversations::agent_acts::{self, AgentActKind};
 use model::conversations::follow_ups;
 use model::conversations::timeline::{self, TimelineEvent};
 use model::conversations::{self, Conversation, NewConversation};
@@ -26,10 +27,13 @@ use model::messages::draft_outcomes::{self, DraftOutcome};
 use model::messages::helper_drafts;
 use model::messages::recipients::{Party, RecipientList};
 use model::messages::written_text::WrittenText;
+use model::people::agent_limits::unusual::{self, JudgedMessage};
+use model::people::agent_limits::words::{MessageWords, words_of_message};
+use model::people::agent_limits::{self, PolicyNote};
 use model::people::notifications::facts::{self, NoticeKind};
 
 use crate::messages::{self, NewMessage, OutgoingMessage};
-use crate::scheduling::{self, MessageTimes};
+use crate::scheduling::{self, MessageTimes, WriterKind};
 
 /// Other open drafts that the result of a reply lists.
 const LISTED_DRAFTS: i64 = 20;
@@ -51,6 +55,8 @@ pub struct ReplyResult {
     pub note: String,
     /// The other drafts of the conversation that wait for a person.
     pub other_drafts: Vec<MessageId>,
+    /// Why it is a draft although it was to be sent.
+    pub policy: Option<PolicyNote>,
 }
 
 /// The input of a new message.
@@ -75,6 +81,12 @@ pub struct DraftContent<'a> {
 }
 
 impl DraftContent<'_> {
+    /// All that the recipients will read.
+    fn words(&self, conversation: &Conversation) -> MessageWords {
+        let asked = self.documents.iter().map(RequestedDocument::words);
+        words_of_message(conversation, self.text, asked)
+    }
+
     fn content(&self) -> WrittenText {
         WrittenText { text: self.text.to_owned(), markdown: self.markdown.map(str::to_owned) }
     }
@@ -91,10 +103,44 @@ pub fn keep_as_draft(
         let sentence = "needs send, because a draft leaves once a person approves it";
         return Err(Error::invalid("sendAt", sentence));
     }
+    let words = draft.words(conversation);
+    let judged = judge_content(tx, cx, conversation, draft, &words)?;
+    wait_for_person(tx, cx, conversation, draft, &judged, None)
+}
+
+/// A message as its writer's limits see it.
+fn judge_content<'a>(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    draft: &'a DraftContent<'_>,
+    words: &'a MessageWords,
+) -> Result<JudgedMessage<'a>> {
+    Ok(JudgedMessage {
+        recipients: &draft.recipients,
+        words,
+        has_files: !draft.files.is_empty() || draft.forwards.is_some(),
+        is_secure: secure::days_of(tx, cx, conversation, draft.secure)?.is_some(),
+    })
+}
+
+/// Writes a draft that its writer's limits allow; `policy` says why, where it was to be sent.
+fn wait_for_person(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    draft: &DraftContent<'_>,
+    judged: &JudgedMessage<'_>,
+    policy: Option<PolicyNote>,
+) -> Result<ReplyResult> {
+    agent_limits::messages::admit_draft(tx, cx, conversation, judged)?;
     draft.times.check_follow_up(cx, cx.now)?;
     let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
+    unusual::note_of_draft(tx, cx, conversation, &message.id, judged)?;
+    agent_limits::messages::count_draft(tx, cx, conversation, &message.id)?;
     conversations::note_drafts(tx, cx, conversation)?;
+    agent_acts::note_made(tx, cx, AgentActKind::Wrote, &conversation.id, message.id.as_str())?;
     let (place, assignee) = (conversation.notice_place(), conversation.assignee.as_ref());
     facts::note_for_team(tx, cx, place, NoticeKind::DraftWaits, assignee)?;
     Ok(ReplyResult {
@@ -104,10 +150,12 @@ pub fn keep_as_draft(
         request_id: message.request,
         note: "Waits for a person to approve it.".into(),
         other_drafts,
+        policy,
     })
 }
 
-/// Writes a message that is sent after the undo window, or later, unless it is stopped.
+/// Writes a message that is sent after the undo window, or later, unless it is stopped. What the policy of
+/// an agent does not let leave waits as a draft.
 pub fn send(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -115,10 +163,20 @@ pub fn send(
     draft: &DraftContent<'_>,
 ) -> Result<ReplyResult> {
     scheduling::must_not_wait_with_offer(draft.times, draft.offer.is_some())?;
-    let leaves_at = draft.times.departure(cx, conversation)?;
+    let leaves_at = draft.times.departure(tx, cx, conversation, WriterKind::Person)?;
+    let words = draft.words(conversation);
+    let judged = judge_content(tx, cx, conversation, draft, &words)?;
+    let policy = agent_limits::messages::judge_sending(tx, cx, conversation, &judged, leaves_at)?;
+    if let Some(note) = policy {
+        return wait_for_person(tx, cx, conversation, draft, &judged, Some(note));
+    }
     draft.times.check_follow_up(cx, leaves_at)?;
     let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
+    unusual::note_of_draft(tx, cx, conversation, &message.id, &judged)?;
+    let recipients = &draft.recipients;
+    agent_limits::messages::count_message(tx, cx, conversation, &message.id, recipients)?;
+    agent_acts::note_made(tx, cx, AgentActKind::Wrote, &conversation.id, message.id.as_str())?;
     let written = draft.content();
     scheduling::schedule_at(tx, cx, conversation, &message, &written, leaves_at)?;
     let sends_at = Moment(leaves_at);
@@ -138,6 +196,7 @@ pub fn send(
             false => "Waits until an owner or admin sets up a server for outgoing mail.".into(),
         },
         other_drafts,
+        policy: None,
     })
 }
 
@@ -182,65 +241,6 @@ pub fn must_be_only_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversat
     }
 }
 
-/// A draft that the actor wrote and that still waits for a person. Somebody else's is not found,
-/// nor one that has left or was discarded.
-pub fn own_draft(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    id: &str,
-) -> Result<(OutgoingMessage, Conversation)> {
-    let not_found = Error::NotFound("draft");
-    let Some(id) = MessageId::parse(id) else { return Err(not_found) };
-    let Ok((message, conversation)) = messages::load_outgoing(tx, cx.actor, &id) else {
-        return Err(not_found);
-    };
-    let me = cx.actor.member();
-    let is_mine = message.author.as_deref() == me.as_ref().map(|me| me.as_str());
-    match is_mine && message.status == MessageStatus::Draft {
-        true => Ok((message, conversation)),
-        false => Err(not_found),
-    }
-}
-
-/// Gives an own draft another text, and another summary where there is one.
-pub fn rewrite(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &Conversation,
-    draft: OutgoingMessage,
-    text: &str,
-    summary: Option<&str>,
-) -> Result<ReplyResult> {
-    let written = WrittenText { text: text.to_owned(), markdown: None };
-    let WrittenText { text, .. } = messages::kept_words(tx, cx, &draft, written)?;
-    let summary = match (draft.secure, summary) {
-        (true, Some(summary)) => {
-            let content = secure::load(tx, cx, &draft.id)?;
-            let summary = Some(summary.to_owned());
-            secure::replace(tx, cx, &draft.id, &ProtectedContent { summary, ..content })?;
-            None
-        }
-        (_, summary) => summary,
-    };
-    tx.exec(
-        "UPDATE messages
-         SET text = ?3, markdown = NULL, summary = coalesce(?4, summary), revision = revision + 1
-         WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
-        &[&cx.actor.ws, &draft.id, &text, &summary],
-    )?;
-    search_index::draft(tx, cx.actor.ws, &draft.id)?;
-    let mut other_drafts = waiting_drafts(tx, cx, conversation)?;
-    other_drafts.retain(|id| *id != draft.id);
-    Ok(ReplyResult {
-        message_id: draft.id,
-        status: ReplyStatus::Draft,
-        sends_at: None,
-        request_id: draft.request,
-        note: "Changed. Waits for a person to approve it.".into(),
-        other_drafts,
-    })
-}
-
 /// Takes a draft out of the queue and the timeline.
 pub fn discard(
     tx: &mut Tx<'_>,
@@ -249,11 +249,11 @@ pub fn discard(
     draft: &OutgoingMessage,
     reason: &str,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET discarded_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, &draft.id, &cx.now],
     )?;
-    search_index::draft(tx, cx.actor.ws, &draft.id)?;
+    search_index::draft(tx, cx, &draft.id)?;
     conversations::note_drafts(tx, cx, conversation)?;
     if draft.secure {
         secure::forget(tx, cx, &draft.id)?;
@@ -273,7 +273,7 @@ pub fn discard(
 }
 
 /// The drafts of a conversation that wait for a person, the oldest first.
-fn waiting_drafts(
+pub(crate) fn waiting_drafts(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
@@ -318,7 +318,7 @@ pub fn send_automatic(
     if mailboxes::is_deleted(tx, cx.actor.ws, &conversation.mailbox)? {
         return Ok(message.id);
     }
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET status = 'scheduled', sends_at = ?3, from_name = ?4, to_list = ?5,
             automatic = TRUE, unsubscribe = ?6, leads_to = ?7, auto_replied = ?8
          WHERE ws = ?1 AND id = ?2",

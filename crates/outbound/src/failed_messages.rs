@@ -5,6 +5,7 @@ use base::error::{Error, Result};
 use base::ids::MessageId;
 use base::states::Status;
 use db::Tx;
+use model::conversations::leaving;
 use model::conversations::timeline::{self, TimelineEvent};
 use model::conversations::{self, Conversation};
 use model::messages::recipients;
@@ -69,7 +70,7 @@ pub fn note_given_up(
     id: &MessageId,
     failure: &SendFailure,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET failed_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'failed'",
         &[&cx.actor.ws, id, &cx.now],
     )?;
@@ -91,6 +92,7 @@ fn note_failure(
     failure: &SendFailure,
 ) -> Result<()> {
     send_failure::keep(tx, cx.actor.ws, &message.id, failure)?;
+    leaving::note(tx, cx.actor.ws, &conversation.id)?;
     let (author, assignee) = (message.author.as_deref(), conversation.assignee.as_ref());
     facts::note_failed(tx, cx, conversation.notice_place(), author, assignee)?;
     let event = MessageFailed {

@@ -10,6 +10,7 @@ use mail::AutoSubmission;
 use model::conversations::Conversation;
 use model::guests::secure;
 use model::messages::recipients::{self, Party};
+use model::people::agent_limits::pausing;
 
 use crate::drafts::{self, Automatic};
 
@@ -53,12 +54,14 @@ pub fn remind(
     conversation: &Conversation,
     message: &MessageId,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE secure_messages SET remind_at = NULL WHERE ws = ?1 AND message = ?2",
         &[&cx.actor.ws, message],
     )?;
     let is_over = conversation.status == Status::Closed || conversation.held;
-    if is_over || !secure::is_open(tx, cx, message)? {
+    // Nobody is reminded in the name of an agent that may not act.
+    let is_halted = pausing::halt_of_writer(tx, cx.actor.ws, message)?.is_some();
+    if is_over || is_halted || !secure::is_open(tx, cx, message)? {
         return Ok(());
     }
     let emails = secure::recipients_left(tx, cx.actor.ws, message)?;

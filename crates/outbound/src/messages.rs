@@ -7,13 +7,14 @@ use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::{ConversationId, MailboxId, MemberId, MessageId, RequestId};
 use base::limits::HEADER_KEY_BYTES;
-use base::states::{Direction, MessageStatus, Status};
+use base::states::{Direction, MessageStatus, Status, View};
 use db::{Json, Tx};
 use model::authentication::SenderAuthentication;
 use model::contacts::correspondents;
 use model::contacts::{self, ContactEvidence, ContactStanding};
 use model::conversations::first_answer::note_answer;
 use model::conversations::follow_ups;
+use model::conversations::leaving;
 use model::conversations::timeline::{self, RetiredBy, TimelineEvent};
 use model::conversations::{self, Conversation};
 use model::documents::document_requests;
@@ -25,7 +26,7 @@ use model::mailboxes::outgoing_servers;
 use model::messages::attachments::AttachmentInfo;
 use model::messages::recipients::{self, Party, RecipientList};
 use model::messages::written_text::WrittenText;
-use model::messages::{drafting_queue, helper_drafts};
+use model::messages::{drafting_queue, helper_drafts, send_effects};
 use model::webhooks::events::{self, EventAuthor, MessageSent};
 use sha2::{Digest, Sha256};
 
@@ -103,7 +104,7 @@ pub fn insert(
     message: &NewMessage<'_>,
 ) -> Result<i64> {
     let serial = conversations::next_serial(tx, cx.actor.ws, &conversation.id)?;
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO messages (
             ws, id, conversation, mailbox, serial, at, counted_at, direction, status, header_id,
             header_key, answers, from_name, from_email, to_list, cc_list, bcc_list, subject, text, attachments, raw_hash,
@@ -234,19 +235,25 @@ pub fn is_secure(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<bool> {
     Ok(secure)
 }
 
-/// Sets a message's recipients.
+/// Sets a draft's recipients, as a person gives them. With others than before it is a draft that a person
+/// edited, which the answer says.
 pub fn address(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &MessageId,
     recipients: &RecipientList,
-) -> Result<()> {
+) -> Result<bool> {
+    let before = recipients::of_message(tx, cx.actor.ws, id)?;
+    let edited = !before.has_addresses_of(recipients);
     let RecipientList { to, cc, bcc } = recipients;
-    tx.exec(
-        "UPDATE messages SET to_list = ?3, cc_list = ?4, bcc_list = ?5 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, id, &Json(to), &Json(cc), &Json(bcc)],
+    tx.exec_soon(
+        "UPDATE messages
+         SET to_list = ?3, cc_list = ?4, bcc_list = ?5, edited = (edited OR ?6)
+         WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id, &Json(to), &Json(cc), &Json(bcc), &edited],
     )?;
-    search_index::draft(tx, cx.actor.ws, id)
+    search_index::draft(tx, cx, id)?;
+    Ok(edited)
 }
 
 /// True when a server takes the mail of this conversation. Otherwise a person is refused, and what an
@@ -288,13 +295,16 @@ pub fn with_words(
 
 /// Marks received mail that no person wrote.
 pub fn mark_auto_reply(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
-    tx.exec("UPDATE messages SET auto_reply = TRUE WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    tx.exec_soon("UPDATE messages SET auto_reply = TRUE WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
     Ok(())
 }
 
 /// Marks received mail that an automatic reply must not answer.
 pub fn mark_no_automatic_reply(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
-    tx.exec("UPDATE messages SET no_automatic_reply = TRUE WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    tx.exec_soon(
+        "UPDATE messages SET no_automatic_reply = TRUE WHERE ws = ?1 AND id = ?2",
+        &[&ws, id],
+    )?;
     Ok(())
 }
 
@@ -358,8 +368,11 @@ pub fn mark_sent(
     if is_reply && !message.secure && !conversation.circle.is_sandbox() {
         drafting_queue::enqueue(tx, cx, &message.id)?;
     }
+    leaving::count(tx, cx.actor.ws, &conversation.id)?;
     if conversation.status == Status::Open && is_reply {
         conversations::set_status(tx, cx, conversation, Status::Waiting)?;
+    } else if conversation.view == View::Leaving {
+        leaving::refresh_view(tx, cx, conversation)?;
     }
     if is_reply {
         follow_ups::begin(tx, cx, conversation, &message.id)?;
@@ -451,7 +464,9 @@ pub fn stop(
         helper_drafts::reopen(tx, cx, conversation, &message.id, message.serial)?;
     }
     let undone = TimelineEvent::Undone { message_id: message.id.clone() };
-    timeline::record(tx, cx, &conversation.id, &undone)
+    timeline::record(tx, cx, &conversation.id, &undone)?;
+    leaving::note(tx, cx.actor.ws, &conversation.id)?;
+    send_effects::take_back(tx, cx, &conversation.id, &message.id)
 }
 
 /// The name of the mail's own bytes, where they were kept.

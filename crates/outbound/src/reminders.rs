@@ -10,6 +10,7 @@ use model::conversations::timeline::{self, TimelineEvent};
 use model::conversations::{self, Conversation};
 use model::documents::document_requests::{link, missing, next_reminder};
 use model::messages::mail_language::{self, salutation};
+use model::people::agent_limits::pausing::{self, AgentHalt};
 use model::times::calendar_words::kept_date;
 use translation::t;
 
@@ -20,7 +21,8 @@ use crate::{link_mail, messages};
 const CONVERSATIONS_LOOKED_AT: i64 = 20;
 
 /// Sends the due reminder of one request, if items are missing and the customer accepts our mail,
-/// and schedules the next one.
+/// and schedules the next one. Nobody is reminded in the name of an agent whose key or app is revoked,
+/// and none leaves while the agent is paused, unless a person approved the request.
 pub fn remind(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -35,15 +37,19 @@ pub fn remind(
     )?;
     let asked_at = asked_at.unwrap_or(cx.now);
     let missing = missing(tx, ws, request)?;
+    let halt = pausing::halt_of_writer(tx, ws, &message)?;
     let conversation = conversations::load(tx, cx.actor, conversation.as_str())?;
-    let goes_on = !missing.is_empty() && takes_mail(tx, ws, &conversation, &message, asked_at)?;
+    let goes_on = !missing.is_empty()
+        && halt != Some(AgentHalt::Revoked)
+        && takes_mail(tx, ws, &conversation, &message, asked_at)?;
     let next = if goes_on { next_reminder(asked_at, cx.now) } else { None };
-    tx.exec(
+    tx.exec_soon(
         "UPDATE document_requests SET remind_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&ws, request, &next],
     )?;
     // No reminders in closed or held conversations.
-    if !goes_on || conversation.status == Status::Closed || conversation.held {
+    let is_quiet = halt.is_some() || conversation.status == Status::Closed || conversation.held;
+    if !goes_on || is_quiet {
         return Ok(());
     }
     if messages::is_secure(tx, ws, &message)? {

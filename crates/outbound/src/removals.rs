@@ -4,8 +4,8 @@ use base::app::Cx;
 use base::error::Result;
 use base::states::Removal;
 use db::Tx;
-use model::conversations::Conversation;
 use model::conversations::trash;
+use model::conversations::{self, Conversation};
 
 use crate::messages::{self, OutgoingMessage};
 
@@ -17,14 +17,16 @@ pub fn set_removed(
     conversation: &mut Conversation,
     to: Option<Removal>,
 ) -> Result<()> {
-    if to.is_some() && conversation.removed != to {
-        stop_leaving(tx, cx, conversation)?;
+    if to.is_some() && conversation.removed != to && stop_leaving(tx, cx, conversation)? {
+        // Stopping gave status and assignee back.
+        *conversation = conversations::load_itself(tx, cx.actor, conversation.id.as_str())?;
     }
     trash::set_removed(tx, cx, conversation, to)
 }
 
-/// Takes back all that somebody wrote and that is still to leave; automatic mail is on its way.
-fn stop_leaving(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
+/// Takes back all that somebody wrote and that is still to leave; automatic mail is on its way. True if
+/// there was something.
+fn stop_leaving(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<bool> {
     let leaving: Vec<OutgoingMessage> = tx.all(
         &format!(
             "SELECT {} FROM messages m WHERE m.ws = ?1 AND m.conversation = ?2
@@ -36,5 +38,5 @@ fn stop_leaving(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Re
     for message in &leaving {
         messages::stop(tx, cx, conversation, message)?;
     }
-    Ok(())
+    Ok(!leaving.is_empty())
 }

@@ -4,11 +4,14 @@ use base::actor::Principal;
 use base::app::Cx;
 use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::ids::{MessageId, UserId};
-use base::limits::{LATER_DAYS, LATER_MS, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use base::ids::{AgentId, MailboxId, MemberId, MessageId, UserId};
+use base::limits::{LATER_DAYS, LATER_MS, MINUTE_MS, UNDO_CHOICES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use base::security::agent_policy::AgentPolicy;
+use base::states::MessageStatus;
 use bookings::offers;
 use db::Tx;
-use model::conversations::timeline::RetiredBy;
+use model::conversations::leaving;
+use model::conversations::timeline::{self, RetiredBy, TimelineEvent};
 use model::conversations::{self, Conversation};
 use model::documents::document_requests;
 use model::guests::secure;
@@ -16,6 +19,7 @@ use model::indexing::search_index;
 use model::mailboxes::inbox_access;
 use model::messages::helper_drafts;
 use model::messages::signatures;
+use model::messages::undo_time;
 use model::messages::written_text::WrittenText;
 
 use crate::messages::{self, OutgoingMessage};
@@ -37,8 +41,14 @@ pub struct MessageTimes {
 
 impl MessageTimes {
     /// When a message that is sent now leaves. A time within the undo window means its end.
-    pub fn departure(self, cx: &Cx<'_>, conversation: &Conversation) -> Result<i64> {
-        let earliest = cx.now + undo_window(conversation);
+    pub fn departure(
+        self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        conversation: &Conversation,
+        writer: WriterKind,
+    ) -> Result<i64> {
+        let earliest = cx.now + undo_window(tx, cx, conversation, writer)?;
         match self.leaves_at {
             None => Ok(earliest),
             Some(at) if at <= cx.now => {
@@ -68,25 +78,84 @@ impl MessageTimes {
     }
 }
 
-/// How long a message of this conversation can be stopped before it leaves.
-fn undo_window(conversation: &Conversation) -> i64 {
-    if conversation.circle.is_sandbox() { UNDO_SANDBOX_MS } else { UNDO_LIVE_MS }
+/// Who wrote a message, as far as its undo window goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriterKind {
+    /// Somebody who can be asked how long they want to be able to stop it.
+    Person,
+    /// A key, a rule or the helper, whoever approved it.
+    Software,
 }
 
-/// The times that were chosen for a message that waits for them. A message that leaves within the undo
-/// window was given no time, or one that has come.
+impl WriterKind {
+    /// Who wrote a draft, by its author.
+    pub fn of(author: Option<&str>) -> WriterKind {
+        match author.and_then(MemberId::parse) {
+            Some(MemberId::User(_)) => WriterKind::Person,
+            _ => WriterKind::Software,
+        }
+    }
+}
+
+/// How long a message that the actor sends or approves can be stopped before it leaves.
+fn undo_window(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    writer: WriterKind,
+) -> Result<i64> {
+    match (&cx.actor.who, writer) {
+        _ if conversation.circle.is_sandbox() => Ok(UNDO_SANDBOX_MS),
+        (Principal::Person { id, .. }, WriterKind::Person) => {
+            Ok(undo_time::of_person(tx, cx.actor.ws, id)? * 1_000)
+        }
+        _ => Ok(software_window(cx.actor.policy())),
+    }
+}
+
+/// The times that were chosen for a message that waits for them. One that leaves after an undo window was
+/// given no time, and a time that comes before the actor could send it again has come.
 pub fn chosen_times(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
-    message: &MessageId,
+    message: &OutgoingMessage,
 ) -> Result<MessageTimes> {
-    let (sends_at, follow_up_at): (Option<i64>, Option<i64>) = tx.one(
-        "SELECT sends_at, follow_up_at FROM messages WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, message],
+    type Times = (Option<i64>, Option<i64>, Option<i64>);
+    let (sends_at, scheduled_at, follow_up_at): Times = tx.one(
+        "SELECT sends_at, scheduled_at, follow_up_at FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id],
     )?;
-    let window_ends = cx.now + undo_window(conversation);
-    Ok(MessageTimes { leaves_at: sends_at.filter(|at| *at > window_ends), follow_up_at })
+    let Some(at) = sends_at else { return Ok(MessageTimes { leaves_at: None, follow_up_at }) };
+    let writer = WriterKind::of(message.author.as_deref());
+    let window = undo_window(tx, cx, conversation, writer)?;
+    let waits = at - scheduled_at.unwrap_or(cx.now);
+    let is_chosen = at > cx.now + window && !is_undo_window(tx, cx, message, waits)?;
+    Ok(MessageTimes { leaves_at: is_chosen.then_some(at), follow_up_at })
+}
+
+/// True for a time that messages wait without being told to.
+fn is_undo_window(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &OutgoingMessage,
+    waits: i64,
+) -> Result<bool> {
+    let fixed = UNDO_CHOICES.map(|seconds| seconds * 1_000);
+    if fixed.contains(&waits) || waits == UNDO_LIVE_MS || waits == UNDO_SANDBOX_MS {
+        return Ok(true);
+    }
+    let Some(agent) = message.author.as_deref().and_then(AgentId::parse) else { return Ok(false) };
+    let policy: Option<(Option<String>,)> =
+        tx.opt("SELECT policy FROM agents WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, &agent])?;
+    let Some((policy,)) = policy else { return Ok(false) };
+    Ok(software_window(Some(&AgentPolicy::from_stored(policy.as_deref())?)) == waits)
+}
+
+/// How long what software writes can be stopped. The policy of an agent may ask for longer.
+fn software_window(policy: Option<&AgentPolicy>) -> i64 {
+    let minutes = policy.and_then(|policy| policy.undo_minutes);
+    minutes.map_or(UNDO_LIVE_MS, |minutes| UNDO_LIVE_MS.max(minutes * MINUTE_MS))
 }
 
 /// Refuses to let a message wait whose offered times may be taken meanwhile.
@@ -96,6 +165,48 @@ pub fn must_not_wait_with_offer(times: MessageTimes, offers_times: bool) -> Resu
         return Err(Error::invalid("sendAt", sentence));
     }
     Ok(())
+}
+
+/// True for people who may let what leaves from an inbox leave at once.
+pub fn may_send_now(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &MailboxId) -> Result<bool> {
+    let is_person = matches!(cx.actor.who, Principal::Person { .. });
+    Ok(is_person && inbox_access::may_send(tx, cx.actor, mailbox)?)
+}
+
+/// Lets a scheduled message leave at once. It is claimed once, whoever asks for it and how often: one
+/// that is being sent, or was, stays as it is.
+pub fn send_now(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<()> {
+    inbox_access::must_send(tx, cx.actor, &message.mailbox)?;
+    let due = tx.exec(
+        "UPDATE messages SET sends_at = ?3
+         WHERE ws = ?1 AND id = ?2 AND status = 'scheduled' AND held_at IS NULL AND sends_at > ?3",
+        &[&cx.actor.ws, &message.id, &cx.now],
+    )?;
+    if due > 0 {
+        tx.exec(
+            "UPDATE conversations SET leaves_at = ?3
+             WHERE ws = ?1 AND id = ?2 AND leaves_at > ?3",
+            &[&cx.actor.ws, &message.conversation, &cx.now],
+        )?;
+        if message.secure {
+            secure::expire_after(tx, cx.actor.ws, &message.id, cx.now)?;
+        }
+        tx.wake(Queue::Messages);
+        let at_once = TimelineEvent::SentNow { message_id: message.id.clone() };
+        return timeline::record(tx, cx, &message.conversation, &at_once);
+    }
+    let (is_held,): (bool,) = tx.one(
+        "SELECT held_at IS NOT NULL FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    match message.status {
+        MessageStatus::Draft => Err(Error::invalid("message", "was stopped and is a draft again")),
+        MessageStatus::Failed => Err(Error::invalid("message", "could not be delivered")),
+        MessageStatus::Scheduled if is_held => {
+            Err(Error::invalid("message", "is held in the queue; release it there"))
+        }
+        MessageStatus::Scheduled | MessageStatus::Sending | MessageStatus::Sent => Ok(()),
+    }
 }
 
 /// Schedules a message for a time, with its upload link if it requests documents.
@@ -130,15 +241,15 @@ pub fn schedule_at(
     let moved = tx.exec(
         "UPDATE messages
          SET status = 'scheduled', sends_at = ?3, text = ?4, markdown = ?5, signature = ?6,
-             quotes = ?7, revision = revision + 1
+             quotes = ?7, scheduled_at = ?8, revision = revision + 1
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
-        &[&cx.actor.ws, &message.id, &sends_at, &text, &markdown, &signature, &quotes],
+        &[&cx.actor.ws, &message.id, &sends_at, &text, &markdown, &signature, &quotes, &cx.now],
     )?;
     if moved == 0 {
         return Err(Error::NotFound("draft"));
     }
     if text != message.text {
-        search_index::draft(tx, cx.actor.ws, &message.id)?;
+        search_index::draft(tx, cx, &message.id)?;
     }
     if message.secure {
         secure::open_links(tx, cx, (&conversation.id, &message.id), sends_at)?;
@@ -146,6 +257,7 @@ pub fn schedule_at(
     if conversation.has_draft {
         conversations::note_drafts(tx, cx, conversation)?;
     }
+    leaving::note(tx, cx.actor.ws, &conversation.id)?;
     tx.wake(Queue::Messages);
     Ok(())
 }

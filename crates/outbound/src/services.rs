@@ -168,7 +168,7 @@ pub fn note_sent(
     };
     let is_new = app_mail::find(tx, cx.actor.ws, true, header_id, cx.now)?.is_none();
     app_mail::note(tx, cx, &outline)?;
-    tx.exec(
+    tx.exec_soon(
         "UPDATE services SET noted = noted + ?4, last_noted_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &connection.id, &cx.now, &i64::from(is_new)],
     )?;

@@ -13,9 +13,13 @@
 //!
 //! Case, accents and signs do not matter, in the file and in the text ([`folded_words`]). The time
 //! grows with the text, not with the file.
+//!
+//! [`WordLists`] is a file of words that are compared as they stand; [`word_lists!`] declares its lists.
 
 mod book;
+mod word_lists;
 mod words;
 
 pub use book::{PhraseBook, PhraseHit};
+pub use word_lists::WordLists;
 pub use words::{FoldedWord, folded_words};

@@ -179,7 +179,7 @@ fn next_in_turn(
     people.sort_by(|a, b| a.id.cmp(&b.id));
     let place = people.iter().position(|person| person.id.as_str() > last.as_str()).unwrap_or(0);
     let Some(next) = people.into_iter().nth(place) else { return Ok(None) };
-    tx.exec(
+    tx.exec_soon(
         "UPDATE rules SET last_assigned = ?3 WHERE ws = ?1 AND id = ?2",
         &[&ws, &rule.id, &next.id],
     )?;

@@ -93,11 +93,9 @@ impl TeamRule {
 
 /// The rules of a workspace in their order.
 pub fn all(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<TeamRule>> {
-    Ok(tx.all(
-        &format!(
-            "SELECT {} FROM rules WHERE ws = ?1 ORDER BY place, id LIMIT ?2",
-            TeamRule::COLUMNS
-        ),
-        &[&ws, &RULES],
-    )?)
+    let sql = format!(
+        "SELECT {} FROM rules WHERE ws = ?1 ORDER BY place, id LIMIT ?2",
+        TeamRule::COLUMNS
+    );
+    Ok(tx.read_once("rules", &sql, &[&ws, &RULES])?)
 }

@@ -36,26 +36,33 @@ pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
         &[&ws, &id, &now],
     )?;
     let Some((conversation, message, event, only, created_at)) = due else { return Ok(false) };
-    let (workspace,): (WorkspaceId,) = tx.one("SELECT id FROM workspaces WHERE ws = ?1", &[&ws])?;
-    let circle: Option<(Circle,)> = tx
-        .opt("SELECT circle FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, &conversation])?;
-    let circle = circle.map_or_else(Circle::team, |(circle,)| circle);
+    let workspaces: Vec<(WorkspaceId,)> =
+        tx.read_once("workspaces", "SELECT id FROM workspaces WHERE ws = ?1", &[&ws])?;
+    let Some((workspace,)) = workspaces.into_iter().next() else {
+        // It was deleted meanwhile.
+        dequeue(tx, ws, id)?;
+        return Ok(true);
+    };
+    let place: Option<(Circle, Option<i64>)> = tx.opt(
+        "SELECT circle, sorts_at FROM conversations WHERE ws = ?1 AND id = ?2",
+        &[&ws, &conversation],
+    )?;
+    let (circle, sorts_at) = place.unwrap_or_else(|| (Circle::team(), None));
     let actor = Actor::system(ws, workspace, circle);
     let found = conversations::load(tx, &actor, &conversation).ok();
-    if let Some(conversation) = &found {
-        let (sorts_at,): (Option<i64>,) = tx.one(
-            "SELECT sorts_at FROM conversations WHERE ws = ?1 AND id = ?2",
-            &[&ws, &conversation.id],
-        )?;
+    if let Some(found) = &found {
+        // One that was merged meanwhile is another.
+        let is_itself = found.id.as_str() == conversation;
+        let sorts_at = if is_itself { sorts_at } else { sorts_at_of(tx, ws, found)? };
         if sorts_at.is_some() && now < created_at + SORTING_MS {
-            tx.exec(
+            tx.exec_soon(
                 "UPDATE rule_jobs SET due_at = ?3 WHERE ws = ?1 AND id = ?2",
                 &[&ws, &id, &(now + SORTING_AGAIN_MS)],
             )?;
             return Ok(true);
         }
     }
-    tx.exec("DELETE FROM rule_jobs WHERE ws = ?1 AND id = ?2", &[&ws, &id])?;
+    dequeue(tx, ws, id)?;
     let Some(mut conversation) = found.filter(|one| !one.held && one.removed.is_none()) else {
         return Ok(true);
     };
@@ -87,6 +94,19 @@ pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+fn dequeue(tx: &mut Tx<'_>, ws: i64, id: &str) -> Result<()> {
+    tx.exec_soon("DELETE FROM rule_jobs WHERE ws = ?1 AND id = ?2", &[&ws, &id])?;
+    Ok(())
+}
+
+fn sorts_at_of(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation) -> Result<Option<i64>> {
+    let (sorts_at,): (Option<i64>,) = tx.one(
+        "SELECT sorts_at FROM conversations WHERE ws = ?1 AND id = ?2",
+        &[&ws, &conversation.id],
+    )?;
+    Ok(sorts_at)
 }
 
 /// Does what a rule says, in its name, except what an earlier rule has settled.
@@ -121,7 +141,7 @@ fn count_run(
 ) -> Result<()> {
     let ws = cx.actor.ws;
     if rule.last_run_at.is_none_or(|at| at + MINUTE_MS <= cx.now) {
-        tx.exec(
+        tx.exec_soon(
             "UPDATE rules SET last_run_at = ?3 WHERE ws = ?1 AND id = ?2",
             &[&ws, &rule.id, &cx.now],
         )?;

@@ -53,7 +53,7 @@ pub fn circle_of(tx: &mut Tx<'_>, ws: i64, conditions: &[RuleCondition]) -> Resu
 pub fn forget_inbox(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result<()> {
     for rule in all(tx, ws)? {
         if rule.conditions.iter().any(|one| asks_for(one, mailbox)) {
-            tx.exec("DELETE FROM rules WHERE ws = ?1 AND id = ?2", &[&ws, &rule.id])?;
+            tx.exec_soon("DELETE FROM rules WHERE ws = ?1 AND id = ?2", &[&ws, &rule.id])?;
             counters::forget(tx, ws, &Circle::team(), Counter::RuleRuns(&rule.id))?;
         }
     }

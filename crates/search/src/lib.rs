@@ -13,7 +13,9 @@ mod operators;
 mod probe;
 mod query;
 mod query_parts;
+mod row_key;
 mod search_term;
+mod segments;
 mod word_lists;
 
 use std::collections::{BTreeSet, HashMap};
@@ -25,25 +27,21 @@ use db::Tx;
 use amounts::amounts;
 use operators::Field;
 
-pub use conversation_words::{lines_beside, unknown_lines};
+pub use conversation_words::{NewWordList, lines_beside, list_with_others, unknown_lines};
 pub use fold::{Piece, fold_name, index_words, pieces};
 pub use highlight::{Excerpt, excerpt};
 pub use operators::{Condition, HAS_FILE, HAS_NOTE, OPERATORS, OperatorHelp};
 pub use probe::{PROBED_AT_ONCE, probe_width};
 pub use query::{Query, Term};
 pub use query_parts::{QueryPart, QuerySwitch, query_parts, query_switch};
+pub use row_key::{FIRST_ENTRY, IndexRowKey, ROWS_OF_CONVERSATION, SERIALS, message_rowid_sql};
 pub use search_term::{
     SearchTerm, all_terms, any_term, conversations_with, search_term, those_with_all, those_without,
 };
+pub use segments::{begin_merging, merge_scattered, merge_some};
 
 /// Characters before each word that keep the words of workspaces apart.
 const TAG_CHARS: u32 = 4;
-/// Bits of a row's number that hold the serial of a mail within its conversation (SQLite).
-const SERIAL_BITS: u32 = 20;
-/// Every serial is below this.
-pub const SERIALS: i64 = 1 << SERIAL_BITS;
-/// The serials of notes, documents and tags follow those of the mails of a conversation.
-pub const FIRST_ENTRY: i64 = 1 << (SERIAL_BITS - 1);
 /// Leads the list of a conversation that may have words which its messages no longer have.
 const HAS_OTHERS: u8 = b'~';
 /// Words of one mail or document that are indexed.
@@ -102,20 +100,6 @@ impl IndexedText<'_> {
     }
 }
 
-/// A row of the index: a conversation, and the number of a message, note or document within it.
-#[derive(Clone, Copy)]
-pub struct IndexRowKey<'a> {
-    pub num: i64,
-    pub conversation: &'a ConversationId,
-    pub serial: i64,
-}
-
-impl IndexRowKey<'_> {
-    fn rowid(self) -> i64 {
-        self.num << SERIAL_BITS | self.serial
-    }
-}
-
 /// Makes a mail findable by its words; it must not be in the index yet.
 pub fn index_mail(
     tx: &mut Tx<'_>,
@@ -132,6 +116,9 @@ pub fn index_mail(
 /// Makes a message, note or document findable that is not in the index yet. On SQLite new rows are
 /// written last and together.
 pub fn add(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>, text: &IndexedText<'_>) -> Result<()> {
+    if !place.has_rowid() {
+        return Ok(());
+    }
     let words = text.words(ws);
     conversation_words::add(tx, ws, place, &words)?;
     match tx.pick(true, false) {
@@ -158,9 +145,10 @@ pub fn replace(
     ws: i64,
     place: IndexRowKey<'_>,
     text: &IndexedText<'_>,
+    now: i64,
 ) -> Result<()> {
-    remove(tx, ws, place)?;
-    extend(tx, ws, place, text)
+    extend(tx, ws, place, text)?;
+    conversation_words::mark_others(tx, place.num, now)
 }
 
 /// As [`replace`], where the words include those of before.
@@ -171,20 +159,14 @@ pub fn extend(
     text: &IndexedText<'_>,
 ) -> Result<()> {
     delete_row(tx, ws, place)?;
-    let words = text.words(ws);
-    conversation_words::add(tx, ws, place, &words)?;
-    match tx.pick(true, false) {
-        true => drop(tx.exec(INSERT_SQLITE, &[&place.rowid(), &words.join(" ")])?),
-        false => insert_rows(tx, ws, place, &words)?,
-    }
-    Ok(())
+    add(tx, ws, place, text)
 }
 
 const INSERT_SQLITE: &str = "INSERT INTO message_index (rowid, words) VALUES (?1, ?2)";
 
 fn insert_rows(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>, words: &[String]) -> Result<()> {
     for (part, row) in rows(words).into_iter().enumerate() {
-        tx.exec(
+        tx.exec_soon(
             "INSERT INTO message_index (ws, conversation, num, serial, part, words)
              VALUES (?1, ?2, ?3, ?4, ?5, CAST(CAST(?6 AS TEXT) AS TSVECTOR))",
             &[&ws, place.conversation, &place.num, &place.serial, &(part as i64), &tsvector(row)],
@@ -203,33 +185,22 @@ pub fn forget_mail(
     delete_row(tx, ws, IndexRowKey { num, conversation, serial })
 }
 
-/// Takes a row out of the index, so that its words are not found any more.
-pub fn remove(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>) -> Result<()> {
+/// Takes a row out of the index, so that its words are not found any more. The list of its
+/// conversation's words is written again soon.
+pub fn remove(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>, now: i64) -> Result<()> {
     delete_row(tx, ws, place)?;
-    tx.exec(
-        "UPDATE conversation_index SET words = '~' || words
-         WHERE num = ?1 AND words <> '' AND substr(words, 1, 1) <> '~'",
-        &[&place.num],
-    )?;
-    Ok(())
-}
-
-/// Says of a conversation whose rows were all written again that it has no words of before.
-pub fn no_other_words(tx: &mut Tx<'_>, num: i64) -> Result<()> {
-    tx.exec(
-        "UPDATE conversation_index SET words = substr(words, 2)
-         WHERE num = ?1 AND substr(words, 1, 1) = '~'",
-        &[&num],
-    )?;
-    Ok(())
+    conversation_words::mark_others(tx, place.num, now)
 }
 
 fn delete_row(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>) -> Result<()> {
     if tx.pick(true, false) {
         tx.cancel_last(INSERT_SQLITE, place.rowid());
-        tx.exec("DELETE FROM message_index WHERE rowid = ?1", &[&place.rowid()])?;
+        tx.exec_soon(
+            "DELETE FROM message_index WHERE rowid IN (?1, ?2)",
+            &[&place.rowid(), &place.former_rowid()],
+        )?;
     } else {
-        tx.exec(
+        tx.exec_soon(
             "DELETE FROM message_index WHERE ws = ?1 AND conversation = ?2 AND serial = ?3",
             &[&ws, place.conversation, &place.serial],
         )?;
@@ -249,29 +220,14 @@ pub fn forget_conversation(
             delete_row(tx, ws, IndexRowKey { num, conversation, serial: *serial })?;
         }
     } else {
-        tx.exec(
+        tx.exec_soon(
             "DELETE FROM message_index WHERE ws = ?1 AND conversation = ?2",
             &[&ws, conversation],
         )?;
     }
-    tx.exec("DELETE FROM conversation_index WHERE num = ?1", &[&num])?;
+    tx.exec_soon("DELETE FROM conversation_index WHERE num = ?1", &[&num])?;
     Ok(())
 }
-
-/// Has all segments of the index merged into one by the steps that follow, so that it keeps nothing of
-/// rows that were taken out (SQLite).
-pub fn begin_merging(tx: &mut Tx<'_>) -> Result<()> {
-    for index in ["message_index", "document_index"] {
-        tx.exec(
-            &format!("INSERT INTO {index} ({index}, rank) VALUES ('merge', -{MERGED_PAGES})"),
-            &[],
-        )?;
-    }
-    Ok(())
-}
-
-/// Pages of the index that are merged when it begins.
-const MERGED_PAGES: i64 = 64;
 
 /// PostgreSQL's indexes of words, and their tables.
 const WORD_INDEXES: [(&str, &str); 2] =
@@ -302,9 +258,9 @@ pub fn create_word_indexes(tx: &mut Tx<'_>) -> Result<()> {
     if tx.pick(true, false) {
         return Ok(());
     }
-    tx.exec(BUILD_MEMORY, &[])?;
+    tx.exec_soon(BUILD_MEMORY, &[])?;
     for (name, table) in WORD_INDEXES {
-        tx.exec(
+        tx.exec_soon(
             &format!(
                 "CREATE INDEX IF NOT EXISTS {name} ON {table} USING gin (words)
                  WITH (fastupdate = off)"
@@ -321,7 +277,7 @@ pub fn drop_word_indexes(tx: &mut Tx<'_>) -> Result<()> {
         return Ok(());
     }
     for (name, _) in WORD_INDEXES {
-        tx.exec(&format!("DROP INDEX IF EXISTS {name}"), &[])?;
+        tx.exec_soon(&format!("DROP INDEX IF EXISTS {name}"), &[])?;
     }
     Ok(())
 }
@@ -332,7 +288,7 @@ pub fn forget_document(tx: &mut Tx<'_>, num: i64) -> Result<()> {
         "DELETE FROM document_index WHERE rowid = ?1",
         "DELETE FROM document_index WHERE num = ?1",
     );
-    tx.exec(forget, &[&num])?;
+    tx.exec_soon(forget, &[&num])?;
     Ok(())
 }
 
@@ -345,14 +301,7 @@ pub fn newest_match(
     below: i64,
 ) -> Result<Option<i64>> {
     if tx.pick(true, false) {
-        let first = num << SERIAL_BITS;
-        let last = first + below - 1;
-        let found: Option<(i64,)> = tx.opt(
-            "SELECT rowid FROM message_index
-             WHERE message_index MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC LIMIT 1",
-            &[&expression, &first, &last],
-        )?;
-        return Ok(found.map(|(rowid,)| rowid & ((1 << SERIAL_BITS) - 1)));
+        return newest_in_sqlite(tx, num, expression, below);
     }
     let found: Option<(i64,)> = tx.opt(
         "SELECT serial FROM (
@@ -363,6 +312,28 @@ pub fn newest_match(
         &[&ws, conversation, &expression, &below],
     )?;
     Ok(found.map(|(serial,)| serial))
+}
+
+/// Rows that have numbers of before stand before the others, so one of them may have a serial that is not
+/// below: then the rest is looked through.
+fn newest_in_sqlite(
+    tx: &mut Tx<'_>,
+    num: i64,
+    expression: &str,
+    below: i64,
+) -> Result<Option<i64>> {
+    const NEWEST: &str = "SELECT rowid FROM message_index
+        WHERE message_index MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC LIMIT 1";
+    let (first, _) = row_key::rowids_of(num);
+    let last = row_key::rowid(num, below) - 1;
+    let found: Option<(i64,)> = tx.opt(NEWEST, &[&expression, &first, &last])?;
+    let serial = found.map(|(rowid,)| row_key::serial(num, rowid));
+    if serial.is_none_or(|serial| serial < below) {
+        return Ok(serial);
+    }
+    let found: Option<(i64,)> = tx.opt(NEWEST, &[&expression, &first, &(first + below - 1)])?;
+    let serial = found.map(|(rowid,)| row_key::serial(num, rowid));
+    Ok(serial.filter(|serial| *serial < below))
 }
 
 /// The words of one mail as PostgreSQL can keep them.

@@ -9,7 +9,7 @@ use db::Tx;
 use super::frequent_terms::FrequentTerms;
 use super::probe::{PROBED_AT_ONCE, arguments, marks, probe_width};
 use super::word_lists::{WordList, WordPattern, each_word_list};
-use super::{HAS_OTHERS, Query, SERIAL_BITS, TAG_CHARS, Term};
+use super::{HAS_OTHERS, Query, TAG_CHARS, Term, row_key};
 
 /// A term in the query language of the database in use.
 pub struct SearchTerm {
@@ -231,8 +231,7 @@ fn in_sqlite(
 }
 
 fn has_in_sqlite(tx: &mut Tx<'_>, term: &SearchTerm, num: i64) -> Result<bool> {
-    let first = num << SERIAL_BITS;
-    let last = first | ((1 << SERIAL_BITS) - 1);
+    let (first, last) = row_key::rowids_of(num);
     let found: Option<(i64,)> = tx.opt(
         "SELECT rowid FROM message_index
          WHERE message_index MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT 1",

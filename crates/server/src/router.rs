@@ -59,8 +59,13 @@ pub struct HttpOptions {
 pub fn router(app: App, options: HttpOptions) -> Router {
     let bodies = Slots::new(LARGE_BODIES);
     let texts = Arc::new(DocumentTexts::new(options.program.clone()));
-    let context =
-        ApiContext::new(app.clone(), options.developer_site, bodies.clone(), texts.clone());
+    let context = ApiContext::new(
+        app.clone(),
+        options.developer_site,
+        bodies.clone(),
+        texts.clone(),
+        options.ssrf_guard.clone(),
+    );
     let mcp = mcp::router(context.clone());
     let rest = rest::router(context.clone());
     let oauth = oauth::router(context, options.oauth_registration);

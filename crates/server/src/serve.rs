@@ -113,6 +113,7 @@ fn open_with(
         ),
         limiter: Arc::new(RateLimiter::new(settings.rate_per_minute)),
         agents: Arc::default(),
+        calls: Arc::default(),
         sorters: Arc::default(),
         background: base::concurrency::background_writes::BackgroundWrites::default(),
         scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),

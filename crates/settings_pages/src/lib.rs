@@ -124,6 +124,8 @@ pub fn router() -> Router<Arc<Web>> {
         .route(OIDC_CALLBACK, get(people_pages::provider_link::callback))
         .route("/settings/writing", get(inboxes::writing::page))
         .route("/settings/writing/format", post(inboxes::writing::choose_format))
+        .route("/settings/writing/undo", post(inboxes::writing::choose_undo))
+        .route("/settings/writing/sending", post(inboxes::writing::set_sending))
         .route("/settings/writing/signature", post(inboxes::writing::set_own_signature))
         .route("/settings/writing/{mailbox}", post(inboxes::writing::set_inbox_signature))
         .route("/settings/people", get(people_pages::people::page).post(people_pages::people::add))
@@ -232,6 +234,15 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/secure", get(inboxes::secure::page).post(inboxes::secure::save))
         .route("/settings/keys", get(integrations::keys::page).post(integrations::keys::make))
         .route("/settings/keys/{id}/revoke", post(integrations::keys::revoke))
+        .route("/settings/keys/{id}/activity", get(integrations::activity::page))
+        .route("/settings/keys/{id}/activity.csv", get(integrations::activity::csv))
+        .route("/settings/keys/{id}/undo", post(integrations::activity::undo))
+        .route(
+            "/settings/agents/{id}",
+            get(integrations::agent::page).post(integrations::agent::change),
+        )
+        .route("/settings/agents/{id}/pause", post(integrations::agent::pause))
+        .route("/settings/agents/{id}/resume", post(integrations::agent::resume))
         .route("/settings/apps", get(integrations::apps::page))
         .route("/settings/apps/rule", post(integrations::apps::set_rule))
         .route("/settings/apps/{id}/scopes", post(integrations::apps::change_scopes))

@@ -14,12 +14,13 @@ use db::Tx;
 use model::messages::attachments::NewAttachment;
 use translation::t;
 use web::Web;
+use web::forms::field_errors::FieldErrors;
 use web::forms::form::{Asked, PostedForm, form};
 use web::forms::multipart::{FormFiles, FormUpload};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult, see_other};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult, see_other};
 use web::layout::wording::{DisplayTime, size};
 use web::pages::writing::rich_text::to_html;
 use web::visitor::Visitor;
@@ -33,15 +34,10 @@ struct RepliesPage {
     replies: Vec<ReplyView>,
     /// The one that is being changed; empty for a new one.
     editing: String,
-    name: String,
-    folder: String,
-    body: String,
+    input: SavedReplyInput,
     /// The files of the one that is being changed: their ids, names and sizes.
     files: Vec<(String, String, String)>,
-    name_error: String,
-    folder_error: String,
-    body_error: String,
-    file_error: String,
+    errors: FieldErrors,
     /// The words that were searched for.
     query: String,
     /// The folders there are, to choose from.
@@ -72,7 +68,7 @@ impl RepliesPage {
 
     /// The text as the editor shows it.
     fn editor_html(&self) -> String {
-        to_html(&self.body)
+        to_html(&self.input.body)
     }
 }
 
@@ -95,7 +91,8 @@ pub async fn edit_page(
     let found = found.ok_or(Error::NotFound("saved reply"))?;
     page.files = files(&found);
     let SavedReply { name, folder, body, .. } = found;
-    web.show(&visitor, &RepliesPage { editing: id, name, folder, body, ..page })
+    let input = SavedReplyInput { name, folder, body };
+    web.show(&visitor, &RepliesPage { editing: id, input, ..page })
 }
 
 fn files(reply: &SavedReply) -> Vec<(String, String, String)> {
@@ -135,14 +132,9 @@ async fn build(
         replies: replies.iter().filter(fits).map(view).collect(),
         frame,
         editing: String::new(),
-        name: String::new(),
-        folder: String::new(),
-        body: String::new(),
+        input: SavedReplyInput::default(),
         files: Vec::new(),
-        name_error: String::new(),
-        folder_error: String::new(),
-        body_error: String::new(),
-        file_error: String::new(),
+        errors: FieldErrors::default(),
         query: query.to_owned(),
         folders,
         placeholders: saved_replies::PLACEHOLDERS,
@@ -152,21 +144,9 @@ async fn build(
 
 form! {
     pub struct SavedReplyForm {
-        name: String,
-        folder: String,
-        body: String,
+        input: SavedReplyInput,
         /// The file that is taken off, if its button was pressed.
         remove: Option<String>,
-    }
-}
-
-impl SavedReplyForm {
-    fn input(&self) -> SavedReplyInput {
-        SavedReplyInput {
-            name: self.name.clone(),
-            folder: self.folder.clone(),
-            body: self.body.clone(),
-        }
     }
 }
 
@@ -174,7 +154,7 @@ pub async fn add(State(web): State<Arc<Web>>, upload: FormUpload<SavedReplyForm>
     let FormUpload { visitor, form, files } = upload;
     let saved = match taken_in(&web, files).await? {
         Some(files) => {
-            let input = form.input();
+            let input = form.input.clone();
             let save = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
                 saved_replies::save_reply(tx, cx, &input, &files).map(|_| ())
             };
@@ -194,7 +174,7 @@ pub async fn change(
     let reply = reply_id(&id)?;
     let changed = match taken_in(&web, files).await? {
         Some(files) => {
-            let (input, removed) = (form.input(), form.remove.clone());
+            let (input, removed) = (form.input.clone(), form.remove.clone());
             let change = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
                 if let Some(file) = &removed {
                     let file = AttachmentId::parse(file).ok_or(Error::NotFound("file"))?;
@@ -234,24 +214,16 @@ async fn answer(
     form: SavedReplyForm,
     saved: Result<(), PageError>,
 ) -> PageResult {
-    let problems = match saved {
+    let problems = match saved.or_problems()? {
         Ok(()) => return web.redirect("/settings/replies", Flash::ReplySaved),
-        Err(PageError::Domain(Error::Invalid(problems))) => problems,
-        Err(refusal) => return Err(refusal),
+        Err(problems) => problems,
     };
     let (mut page, replies) = build(web, visitor, "").await?;
     let found = replies.iter().find(|reply| reply.id.as_str() == editing);
     page.files = found.map(files).unwrap_or_default();
     page.editing = editing.to_owned();
-    (page.name, page.folder, page.body) = (form.name, form.folder, form.body);
-    for problem in problems.0 {
-        match problem.field.as_str() {
-            "name" => page.name_error = problem.sentence,
-            "folder" => page.folder_error = problem.sentence,
-            "files" => page.file_error = problem.sentence,
-            _ => page.body_error = problem.sentence,
-        }
-    }
+    page.input = form.input;
+    page.errors = FieldErrors::of(problems, &["name", "folder", "files"], "body");
     responses::again(&page)
 }
 

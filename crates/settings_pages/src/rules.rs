@@ -9,22 +9,23 @@ use actions::sign_in::sessions;
 use actions::workspace::rules::{RuleInput, TriedConversation};
 use askama::Template;
 use axum::extract::{Path, State};
-use base::error::Error;
+use base::error::{Error, ValidationErrors};
 use base::ids::RuleId;
 use rules::{RuleNames, TeamRule};
-use translation::{sentence, t, text_in_context};
+use translation::{t, text_in_context};
 use web::Web;
+use web::forms::field_errors::FieldErrors;
 use web::forms::form::{Asked, PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::layout::wording::DisplayTime;
 use web::visitor::Visitor;
 
 use super::{SettingsPage, location};
 use crate::inboxes::hours::{HoursRow, hours_rows};
-use rule_form::{RowChange, RuleForm, RuleFormView};
+use rule_form::{ERROR_FIELDS, RowChange, RuleForm, RuleFormView};
 
 const PAGE: &str = "/settings/rules";
 /// Conversations of a trial that the page lists.
@@ -211,9 +212,9 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<RuleForm>) -> P
         actions::workspace::rules::add_rule(tx, cx, &words::in_english(&own))
     };
     let added = web.act(&visitor, add).await;
-    match added {
+    match added.or_problems()? {
         Ok(id) => web.redirect(&format!("{PAGE}/{id}?try=1#edit"), Flash::RuleAdded),
-        Err(refusal) => refuse(&web, &visitor, None, &input, refusal).await,
+        Err(problems) => refuse(&web, &visitor, None, &input, problems).await,
     }
 }
 
@@ -233,10 +234,10 @@ pub async fn change(
         actions::workspace::rules::change_rule(tx, cx, &rule, &words::in_english(&own))
     };
     let changed = web.act(&visitor, change).await;
-    match changed {
+    match changed.or_problems()? {
         Ok(()) if form.try_it => web.redirect(&format!("{PAGE}/{id}?try=1#trial"), Flash::Saved),
         Ok(()) => web.redirect(&format!("{PAGE}/{id}"), Flash::Saved),
-        Err(refusal) => refuse(&web, &visitor, Some(id), &input, refusal).await,
+        Err(problems) => refuse(&web, &visitor, Some(id), &input, problems).await,
     }
 }
 
@@ -258,20 +259,10 @@ async fn refuse(
     visitor: &Visitor,
     editing: Option<RuleId>,
     input: &RuleInput,
-    refusal: PageError,
+    problems: ValidationErrors,
 ) -> PageResult {
-    let PageError::Domain(Error::Invalid(problems)) = refusal else { return Err(refusal) };
-    let of = |field: &str| {
-        let own = problems.0.iter().filter(|one| one.field == field);
-        own.map(|one| sentence(&one.sentence)).collect::<Vec<_>>().join(" ")
-    };
-    let form = RuleFormView {
-        name_error: of("name"),
-        wait_error: of("wait"),
-        conditions_error: of("conditions"),
-        acts_error: of("acts"),
-        ..RuleFormView::of_input(input.clone())
-    };
+    let errors = FieldErrors::of(problems, &ERROR_FIELDS, "");
+    let form = RuleFormView { errors, ..RuleFormView::of_input(input.clone()) };
     responses::again(&build(web, visitor, editing, Some(form), false).await?)
 }
 

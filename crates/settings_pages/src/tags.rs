@@ -13,7 +13,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::visitor::Visitor;
 
 use super::{SettingsPage, location};
@@ -69,9 +69,9 @@ pub async fn rename(
             actions::conversations::tags::rename_tag(tx, cx, &tag, &name)
         })
         .await;
-    match renamed {
+    match renamed.or_problems()? {
         Ok(()) => web.redirect("/settings/tags", Flash::TagRenamed),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(&web, &visitor).await?;
             for view in page.tags.iter_mut().filter(|view| view.id == id) {
                 view.typed = form.name.clone();
@@ -79,6 +79,5 @@ pub async fn rename(
             }
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }

@@ -99,6 +99,7 @@ async fn call_operation(app: &App, call: TestCall) -> Answer {
                 form_urlencoded::parse(query.as_bytes()).into_owned().collect();
             check_query(operation.fields, &pairs)
         }
+        Method::Delete => Ok(serde_json::Map::new()),
         Method::Post => check_body(operation.fields, &call.body),
     };
     let call = ApiCall { operation, key, id, raw: call.body, input, idempotency_key: None };
@@ -135,14 +136,17 @@ fn refusal(error: &Error) -> Answer {
     let status = match error {
         Error::Invalid(_) => 400,
         Error::Unauthorized => 401,
-        Error::Forbidden(_) | Error::Lacks { .. } => 403,
+        Error::Forbidden(_)
+        | Error::Lacks { .. }
+        | Error::PolicyRefused { .. }
+        | Error::AgentPaused => 403,
         Error::NotFound(_) => 404,
         Error::Conflict(_) => 409,
         Error::KeyReused => 422,
         Error::TooMany(_) => 429,
         Error::Store(_) | Error::Files(_) | Error::LostFile => 500,
     };
-    let body = ErrorBody { error: error.to_string() };
+    let body = ErrorBody::from(error);
     let bytes = serde_json::to_vec(&body).unwrap();
     Answer { status, headers: HeaderMap::new(), bytes, next: None }
 }

@@ -64,6 +64,7 @@ impl TestApp {
             reading: MailReading::new(&folder.path().join("reading"), Arc::new(TrustingParser)),
             limiter: Arc::new(RateLimiter::new(1_000_000)),
             agents: Arc::default(),
+            calls: Arc::default(),
             sorters: Arc::default(),
             background: BackgroundWrites::default(),
             scanner: None,
@@ -93,6 +94,10 @@ impl TestApp {
         self.call(Method::Post, key, path, body).await
     }
 
+    pub async fn delete(&self, key: &TestKey, path: &str) -> Answer {
+        self.call(Method::Delete, key, path, Value::Null).await
+    }
+
     async fn call(&self, method: Method, key: &TestKey, path: &str, body: Value) -> Answer {
         let call = TestCall { method, path: path.to_owned(), key: key.key.clone(), body };
         self.client.call(&self.app, call).await
@@ -111,6 +116,7 @@ impl TestApp {
             ids: Arc::new(Ids::with_seed(9)),
             limiter: Arc::new(RateLimiter::new(1_000_000)),
             agents: Arc::default(),
+            calls: Arc::default(),
             sorters: Arc::default(),
             background: BackgroundWrites::default(),
             ..self.app.clone()

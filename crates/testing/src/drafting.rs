@@ -2,7 +2,6 @@
 
 use actions::inboxes::drafting;
 use actions::writing::answers::{self, AnswerInput};
-use actions::writing::drafts;
 use base::actor::Actor;
 use base::error::Result;
 use base::ids::{AnswerId, MessageId};
@@ -68,7 +67,7 @@ impl TestApp {
         let text = text.map_or_else(|| draft["text"].as_str().unwrap().to_owned(), str::to_owned);
         self.act(by, move |tx, cx| {
             let (message, _) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
-            drafts::approve_draft(tx, cx, &id, message.revision, &text)
+            crate::approve_draft(tx, cx, &id, message.revision, &text)
         })
         .await;
     }

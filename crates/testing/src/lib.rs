@@ -23,6 +23,7 @@ mod stored_bytes;
 mod unsent;
 mod waiting;
 mod webhooks;
+mod writing;
 
 use std::future::Future;
 use std::path::Path;
@@ -54,6 +55,7 @@ pub use random::{Chance, seeds};
 pub use stored_bytes::StoredBytes;
 pub use waiting::{PATIENCE, becomes_true, eventually};
 pub use webhooks::{Hears, TestWebhook, header, signature, signatures};
+pub use writing::{approve_draft, approve_draft_at, offer_times, send_reply};
 
 pub const SECOND: i64 = 1_000;
 pub const MINUTE: i64 = 60 * SECOND;

@@ -1,11 +1,12 @@
 //! Workspaces, people, keys and inboxes, and what is done as one of them.
 
 use actions::inboxes::setup::{self, NewWorkspace};
-use actions::integrations::keys;
+use actions::integrations::{agent_policy, keys};
 use base::actor::{self, Actor, Circle, Principal, Role, authenticate};
 use base::app::{App, Cx};
 use base::error::Error;
 use base::ids::{MailboxId, UserId};
+use base::security::agent_policy::PolicyProfile;
 use base::security::api_key::KeyHash;
 use base::security::scopes::Scope;
 use model::mailboxes::{self, Mailbox};
@@ -41,6 +42,29 @@ impl TestApp {
 
     pub async fn test_key(&self, scopes: &str) -> TestKey {
         self.key_of(&self.owner, "Testo", scopes, false).await
+    }
+
+    /// A live key of the owner's with the limits that a new agent begins with.
+    pub async fn agent_key(&self, scopes: &str) -> TestKey {
+        let scopes: Vec<Scope> =
+            scopes.split(' ').map(|word| Scope::parse(word).unwrap()).collect();
+        let make = move |tx: &mut db::Tx<'_>, cx: &Cx<'_>| {
+            keys::make_key_with(tx, cx, "Robo", &scopes, true, PolicyProfile::Agent)
+        };
+        let made = self.act(&self.owner, make).await;
+        TestKey { id: made.id, key: made.key }
+    }
+
+    /// Changes the limits of a key, each as `field=value`.
+    pub async fn limit(&self, key: &TestKey, changes: &[&str]) {
+        let id = key.id.clone();
+        let typed = changes.iter().filter_map(|change| change.split_once('='));
+        let typed: Vec<(String, String)> =
+            typed.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let change = move |tx: &mut db::Tx<'_>, cx: &Cx<'_>| {
+            agent_policy::change_policy(tx, cx, &id, &typed)
+        };
+        self.act(&self.owner, change).await;
     }
 
     pub async fn key_of(&self, maker: &Actor, name: &str, scopes: &str, livemode: bool) -> TestKey {

@@ -1,5 +1,5 @@
 // What every page adds to itself: the reader's time zone, the keyboard, countdowns, menus that
-// close, changes shown while editing, and copying. Pages work without it.
+// close, changes shown while editing, names of files, and copying. Pages work without it.
 
 rememberZone();
 countDown();
@@ -13,6 +13,7 @@ openAtMessage();
 completeOperators();
 keepSelection();
 filterMenus();
+nameFiles();
 focusNews();
 document.addEventListener("mailroom:fresh", countDown);
 document.addEventListener("mailroom:fresh", growFrames);
@@ -20,12 +21,19 @@ document.addEventListener("mailroom:fresh", growFrames);
 // What was done is read out; after an act on rows the next row has the focus instead, so that the keys
 // go on from there. A refusal is always read.
 function focusNews() {
-  const flash = document.querySelector(".news .flash[role]");
+  const toasts = document.querySelectorAll(".toasts .toast:not(.stays)");
+  for (const toast of toasts) toast.classList.add("goes");
+  const flash = document.querySelector("[data-news]");
   const place = sessionStorage.getItem("mailroom:row");
   sessionStorage.removeItem("mailroom:row");
-  const rows = flash?.matches("[role=status]") && place !== null ? document.querySelectorAll(".rows .row") : [];
+  const rows = flash && !flash.matches(".stays") && place !== null ? document.querySelectorAll(".rows .row") : [];
   const heard = rows[Math.min(Number(place), rows.length - 1)] ?? flash;
   heard?.focus();
+  // A toast that goes takes the focus with it: it is given to the list instead.
+  flash?.addEventListener("animationend", () => {
+    const row = document.querySelector(".row[aria-current]") ?? document.querySelector(".rows .row");
+    if (flash.contains(document.activeElement)) row?.focus({ preventScroll: true });
+  });
   // A browser that goes to the place that the address names takes the focus away.
   const back = () => document.activeElement === document.body && heard?.focus({ preventScroll: true });
   if (location.hash) addEventListener("load", back);
@@ -97,7 +105,7 @@ function countDown() {
     }
     const words = element.querySelector("[data-countdown]");
     if (words) words.textContent = `, ${left > 0 ? timeLeft(left) : t("now")}${words.dataset.countdown}`;
-    if (left === 0 && element.classList.contains("undo")) element.remove();
+    if (left === 0 && element.matches(".toast")) element.remove();
   }
 }
 
@@ -149,8 +157,6 @@ function keyPressed(event) {
   if (rowKey(event)) return;
   const shifted = event.shiftKey && document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
   const own = shifted || document.querySelector(`[data-key="${CSS.escape(key)}"]`);
-  // Beside other news Z is about that: pressed once more, it must not stop a message to a customer.
-  if (own?.closest(".undo") && document.querySelector(".news .flash[role]")) return;
   if (own) return press(event, own);
   if (key === "j" || key === "k") {
     if (event.shiftKey) tickChosen();
@@ -491,6 +497,15 @@ function completeOperators() {
     if (!option) return;
     event.preventDefault();
     put(option);
+  });
+}
+
+// Beside a field for files stands which of them were chosen.
+function nameFiles() {
+  document.addEventListener("change", ({ target }) => {
+    const place = target.closest(".pick-file")?.nextElementSibling;
+    if (!place?.matches("[data-file-names]") || target.files.length === 0) return;
+    place.lastChild.textContent = [...target.files].map((file) => file.name).join(", ");
   });
 }
 

@@ -9,6 +9,7 @@ const ADDRESS = /^[^\s@<>,;]+@[^\s@<>,;]+\.[^\s@<>,;]+$/;
 for (const field of document.querySelectorAll(".address input:is(#to, #cc, #bcc)")) makeChips(field);
 keepDraft();
 attachAtOnce();
+sayWhereItGoes();
 offerSaved();
 completeMentions();
 showSignature();
@@ -63,6 +64,18 @@ function keepDraft() {
   });
   const body = form.elements.body;
   body.setSelectionRange(body.value.length, body.value.length);
+}
+
+// Folded again, the line says whom the message goes to now, and who gets a copy.
+function sayWhereItGoes() {
+  const fold = document.querySelector("details.goes-to");
+  fold?.addEventListener("toggle", () => {
+    for (const said of fold.querySelectorAll("[data-goes-to]")) {
+      said.textContent = fold.querySelector(`[name="${said.dataset.goesTo}"]`).value.trim();
+      const copies = said.closest("[data-copies]");
+      if (copies) copies.hidden = said.textContent === "";
+    }
+  });
 }
 
 // Files that were chosen are added without a second click.

@@ -1,5 +1,6 @@
 // Keeps what was typed: before a form with text is posted the page asks whether the server can be reached
-// and the reader is still signed in. If not, the form stays as it is and says why. Forms work without it.
+// and the reader is still signed in. If not, the form stays as it is and says why. What was posted is not
+// posted again by a second click. Forms work without it.
 
 // A server that has not answered by then cannot be reached.
 const PATIENCE_MS = 10_000;
@@ -7,10 +8,17 @@ const TYPED = "textarea, input:not([type]), input:is([type=text], [type=email], 
 
 let asking = false;
 let passes = null;
+// Forms that wait for their answer.
+const posted = new Set();
 
 // In the capture phase: what else listens to the form hears only of what is sent.
 document.addEventListener("submit", async (event) => {
   const form = event.target;
+  if (posted.has(form)) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    return;
+  }
   if (form === passes || form.getAttribute("method") !== "post" || !holdsText(form)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
@@ -28,6 +36,25 @@ document.addEventListener("submit", async (event) => {
     passes = null;
   }
 }, true);
+
+// After all others, who may send a form in their own way.
+addEventListener("submit", (event) => {
+  const form = event.target;
+  if (event.defaultPrevented || form.getAttribute("method") !== "post" || form.hasAttribute("target")) return;
+  lock(form, event.submitter);
+});
+
+// Until the answer is shown, or the reader comes back to this page, or no answer comes.
+function lock(form, button) {
+  posted.add(form);
+  button?.setAttribute("aria-disabled", "true");
+  const unlock = () => {
+    posted.delete(form);
+    button?.removeAttribute("aria-disabled");
+  };
+  addEventListener("pageshow", unlock, { once: true });
+  setTimeout(unlock, PATIENCE_MS);
+}
 
 // A page that learns that nobody is signed in stays while there is text on it.
 document.addEventListener("mailroom:signed-out", (event) => {

@@ -99,15 +99,31 @@ function isBusy(part) {
 }
 
 function replace(part, next) {
-  const row = document.activeElement?.closest?.(".row");
-  const href = part.contains(row) ? row.getAttribute("href") : null;
+  const findFocused = rememberFocus(part);
   const opened = [...part.querySelectorAll("details[open]")].map((one) => one.closest("[id]")?.id);
   part.replaceChildren(...next.cloneNode(true).childNodes);
   for (const id of opened) {
     const again = id && id !== part.id && document.getElementById(id)?.querySelector("details");
     if (again) again.open = true;
   }
-  if (href) part.querySelector(`.row[href="${CSS.escape(href)}"]`)?.focus();
+  findFocused()?.focus({ preventScroll: true });
+}
+
+// Finds the control that has the focus now again, when the part has been replaced.
+function rememberFocus(part) {
+  const focused = document.activeElement;
+  if (!part.contains(focused) || focused === part) return () => null;
+  const same = nameControl(focused);
+  const twins = () => [...part.querySelectorAll(focused.localName)].filter((one) => nameControl(one) === same);
+  const place = twins().indexOf(focused);
+  return () => twins()[place] ?? twins().at(-1);
+}
+
+// What tells a control from the others, whatever it says: its key, where it leads, or what it sends.
+function nameControl(control) {
+  const leads = control.dataset.key ?? control.getAttribute("href");
+  const { name, value, form, ariaLabel } = control;
+  return leads ?? [control.closest("[id]").id, name, value, form?.getAttribute("action"), ariaLabel].join("\n");
 }
 
 // A draft that changed, was decided, or was overtaken by the customer is not swapped under the

@@ -56,8 +56,8 @@ use pages::mail_files::{
 };
 use pages::signing_in::{consent, passkeys, provider, second_step, sign_in, sign_out};
 use pages::writing::{
-    answers, approvals, compose, new_conversation, offer_times, protected, request_documents,
-    scheduled, unsent,
+    answers, approvals, compose, new_conversation, offer_times, request_documents, scheduled,
+    secure_text, unsent,
 };
 use pages::{calendar as calendar_page, contact, conversation, reports};
 use picture_cache::PictureCache;
@@ -279,7 +279,7 @@ pub fn router(web: Arc<Web>, others: Router<Arc<Web>>) -> Router {
         .route("/people", get(unsent::people))
         .route("/attachments/{attachment}", get(files::attachment))
         .route("/attachments/{attachment}/preview", get(previews::of_attachment))
-        .route("/protected/{message}/{file}", get(files::protected_file))
+        .route("/protected/{message}/{file}", get(files::secure_file))
         .route("/documents", get(documents::page))
         .route("/reports", get(reports::page))
         .route("/reports.csv", get(reports::csv))
@@ -299,10 +299,13 @@ pub fn router(web: Arc<Web>, others: Router<Arc<Web>>) -> Router {
         .route("/requests/{id}/reopen", post(document_requests::reopen))
         .route("/requests/{id}/revoke", post(document_requests::revoke))
         .route("/messages/{id}/stop", post(scheduled::stop))
-        .route("/messages/{id}/revoke", post(protected::revoke))
-        .route("/messages/{id}/extend", post(protected::extend))
-        .route("/messages/{id}/new-link", post(protected::send_again))
+        .route("/messages/{id}/now", post(scheduled::send_now))
+        .route("/messages/{id}/revoke", post(secure_text::revoke))
+        .route("/messages/{id}/extend", post(secure_text::extend))
+        .route("/messages/{id}/new-link", post(secure_text::send_again))
         .route("/leaving", get(scheduled::page))
+        .route("/leaving/stop-agents", post(scheduled::stop_agents))
+        .route("/leaving/bookings/{id}/stop", post(scheduled::stop_booking))
         .route("/mentions", get(mentions::page))
         .route("/mentions/read", post(mentions::read_all))
         .route("/approvals", get(approvals::first))

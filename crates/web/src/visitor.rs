@@ -10,7 +10,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Response};
 use base::ids::{Ids, MailboxId, MessageId};
 use base::limits::{
-    INTERRUPTED_FORM_MS, MAILED_LINK_MS, SESSION_IDLE_MS, SESSION_MS, SIGN_IN_STEP_MS, UNDO_LIVE_MS,
+    INTERRUPTED_FORM_MS, MAILED_LINK_MS, SESSION_IDLE_MS, SESSION_MS, SIGN_IN_STEP_MS,
 };
 use jiff::tz::TimeZone;
 use model::guests::guest_tokens::GuestTokenHash;
@@ -47,7 +47,10 @@ const ZONE: &str = "mailroom_zone";
 const LAST_INBOX: &str = "mailroom_inbox";
 const LAST_INBOX_SECONDS: i64 = 365 * 24 * 60 * 60;
 const FLASH_SECONDS: i64 = 30;
-const UNDO_SECONDS: i64 = UNDO_LIVE_MS / 1_000;
+/// How long a browser remembers what it sent; pages show it for less, see `page_layout`.
+const UNDO_SECONDS: i64 = 60;
+/// What just happened is shown in a stack of so many at most.
+pub const TOASTS: usize = 3;
 const CSRF_BYTES: usize = 16;
 /// Characters of chance, 5 bits each, that a mask is made of.
 const MASK_CHARS: usize = 26;
@@ -65,7 +68,8 @@ pub struct Visitor {
     /// What a form of this session carries, masked anew for each response.
     pub csrf: CsrfToken,
     pub flash: Option<Flash>,
-    pub undo: Option<MessageId>,
+    /// The messages that were just sent, the newest last.
+    pub undo: Vec<MessageId>,
     pub zone: TimeZone,
     /// The inbox that the last first mail of this browser was sent from.
     pub last_inbox: Option<MailboxId>,
@@ -110,7 +114,7 @@ impl Visitor {
                 None => CsrfToken::default(),
             },
             flash: cookie(&parts.headers, FLASH).and_then(|code| Flash::parse(&code)),
-            undo: cookie(&parts.headers, UNDO).and_then(|id| MessageId::parse(&id)),
+            undo: cookie(&parts.headers, UNDO).map_or_else(Vec::new, |ids| just_sent(&ids)),
             zone: zone.unwrap_or(TimeZone::UTC),
             last_inbox: cookie(&parts.headers, LAST_INBOX).and_then(|id| MailboxId::parse(&id)),
             unsent: cookie(&parts.headers, web.unsent_cookie()).and_then(|it| TokenHash::of(&it)),
@@ -150,6 +154,11 @@ fn page_of_form_or_before(parts: &Parts) -> String {
         Some(page) if page.path() != parts.uri.path() => page[Position::BeforePath..].to_owned(),
         _ => page_of_form(parts.uri.path()),
     }
+}
+
+/// The ids of messages, with dots between them.
+fn just_sent(ids: &str) -> Vec<MessageId> {
+    ids.split('.').take(TOASTS).filter_map(MessageId::parse).collect()
 }
 
 /// A name such as `Europe/Berlin`, as the script writes it into a cookie.
@@ -332,9 +341,12 @@ impl Web {
         self.set_cookie(response, FLASH, "", 0);
     }
 
-    /// The scheduled message that every page offers to stop.
-    pub fn set_undo<B>(&self, response: &mut Response<B>, message: &str) {
-        self.set_cookie(response, UNDO, message, UNDO_SECONDS);
+    /// Lets the next pages offer to stop a message, beside those that were sent just before.
+    pub fn set_undo<B>(&self, response: &mut Response<B>, visitor: &Visitor, message: &MessageId) {
+        let before = visitor.undo.iter().filter(|id| *id != message);
+        let mut ids: Vec<&str> = before.chain([message]).map(MessageId::as_str).collect();
+        ids.drain(..ids.len().saturating_sub(TOASTS));
+        self.set_cookie(response, UNDO, &ids.join("."), UNDO_SECONDS);
     }
 
     pub(super) fn set_cookie<B>(

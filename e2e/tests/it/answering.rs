@@ -44,7 +44,7 @@ async fn an_answer_can_be_stopped_from_any_page() {
     browser.click(".answer .btn.primary").await;
     browser.write("#body", "Dear Ann,\n\nthey left on Tuesday.").await;
     browser.click("[data-send]").await;
-    browser.says("Your message to Ann Shop leaves at").await;
+    browser.sends_to("Ann Shop").await;
     assert_eq!(
         server.latest(&id).await,
         ("scheduled".into(), "Dear Ann,\n\nthey left on Tuesday.".into())
@@ -52,9 +52,11 @@ async fn an_answer_can_be_stopped_from_any_page() {
 
     browser.goto(&format!("{}/settings/tags", server.address)).await;
     browser
-        .until("the time left is told", || async { browser.text(".undo").await.contains(" min ") })
+        .until("the time left is told", || async {
+            browser.text(".toast.leaves [data-countdown]").await.ends_with(" s")
+        })
         .await;
-    browser.click(".undo .btn").await;
+    browser.click(".toast.leaves .btn").await;
     browser.says("Stopped, nothing was sent.").await;
     assert_eq!(server.latest(&id).await.0, "", "it is no draft of the team");
     browser
@@ -62,7 +64,7 @@ async fn an_answer_can_be_stopped_from_any_page() {
             browser.text("#body").await == "Dear Ann,\nthey left on Tuesday."
         })
         .await;
-    assert_eq!(browser.count(".undo").await, 0);
+    assert_eq!(browser.count(".toast.leaves").await, 0);
     browser.close().await;
 }
 
@@ -104,7 +106,7 @@ async fn two_people_on_one_conversation_see_each_other() {
     two.goto(&format!("{url}?write=reply")).await;
     two.write("#body", "The other answer").await;
     two.press(Key::Control + Key::Enter).await;
-    two.says("Your message to Ann Shop leaves at").await;
+    two.sends_to("Ann Shop").await;
     one.says("There is a newer message above.").await;
     one.click("[data-send]").await;
     one.says("Jonas Feld answered while you were writing").await;

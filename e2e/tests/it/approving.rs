@@ -25,7 +25,7 @@ async fn an_agents_draft_is_approved_with_an_edit() {
     browser.says("You changed 2 places against Robo's draft").await;
     assert!(browser.text(".decide [data-send]").await.starts_with("Approve with changes"));
     browser.click("[data-send]").await;
-    browser.says("Your message to Ann Shop leaves at").await;
+    browser.sends_to("Ann Shop").await;
     let sent = server.latest(&id).await;
     assert_eq!(sent, ("scheduled".into(), "They left on Tuesday. Kind regards, Ines".into()));
     browser.close().await;
@@ -52,7 +52,7 @@ async fn when_the_customer_writes_meanwhile_the_page_says_so_and_asks_again() {
     assert_eq!(server.latest(&id).await.0, "draft");
     assert!(browser.text("[data-send]").await.starts_with("Approve anyway"));
     browser.click("[data-send]").await;
-    browser.says("Your message to Ann Shop leaves at").await;
+    browser.sends_to("Ann Shop").await;
     assert_eq!(server.latest(&id).await.0, "scheduled");
     browser.close().await;
 }

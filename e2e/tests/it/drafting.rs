@@ -15,7 +15,7 @@ async fn a_helpers_draft_is_approved_with_its_sources() {
     assert!(browser.text(".letter.draft .letter-body").await.contains("Hello Amelie"));
     let id = browser.path().await.trim_start_matches("/conversations/").to_owned();
     browser.click(".letter.draft .btn.primary").await;
-    browser.says("Your message to Amelie Roth leaves at").await;
+    browser.sends_to("Amelie Roth").await;
     let (status, text) = server.latest(&id).await;
     assert_eq!(status, "scheduled");
     assert!(text.ends_with("Ines"), "in the name of who approved it: {text}");

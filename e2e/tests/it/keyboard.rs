@@ -27,7 +27,8 @@ async fn a_letter_is_found_answered_and_stopped_with_keys_alone() {
     browser.find("#body").await;
     browser.press("Typed with care").await;
     browser.press(Key::Control + Key::Enter).await;
-    browser.says("Your message to Bo Shop leaves at").await;
+    browser.sends_to("Bo Shop").await;
+    browser.find(".toast.leaves.goes").await;
     assert_eq!(server.latest(received.conversation.as_str()).await.0, "scheduled");
     browser.press("z").await;
     browser.says("Stopped, nothing was sent.").await;
@@ -37,7 +38,8 @@ async fn a_letter_is_found_answered_and_stopped_with_keys_alone() {
         })
         .await;
     browser.press(Key::Control + Key::Enter).await;
-    browser.says("Your message to Bo Shop leaves at").await;
+    browser.sends_to("Bo Shop").await;
+    browser.find(".toast.leaves.goes").await;
 
     browser.press("m").await;
     browser.says("gave this to Ines Marti").await;
@@ -148,6 +150,7 @@ async fn shift_ticks_rows_on_the_way_and_they_become_one_conversation() {
     browser.press(Key::Shift + "jj").await;
     browser.press("x").await;
     ticked(3).await;
+    browser.click(".bulk-acts > .menu:last-of-type > summary").await;
     browser.click(".bulk [value=merge]").await;
     browser.says("Merged 3 conversations into the oldest of them.").await;
     assert_eq!(browser.count(".rows .row").await, 1);
@@ -155,4 +158,24 @@ async fn shift_ticks_rows_on_the_way_and_they_become_one_conversation() {
     browser.says("Undone.").await;
     assert_eq!(browser.count(".rows .row").await, 3);
     browser.close().await;
+}
+
+#[tokio::test]
+async fn the_focus_stays_on_its_button_when_the_head_changes() {
+    let server = TestServer::open().await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    let received =
+        server.mail("ann@shop.example Ann Shop", "Two lamps", "Where are they?", None).await;
+    let url = format!("{}/conversations/{}", server.address, received.conversation);
+    browser.goto(&url).await;
+    browser.is_idle().await;
+    browser.script("document.querySelector('.head-acts [data-key=e]').focus()").await;
+    let other = Browser::signed_in(&server, &server.person("Jonas").await).await;
+    other.goto(&url).await;
+    browser.find("#live-head .presence").await;
+    browser.find(".head-acts [data-key=e]:focus").await;
+    browser.press(Key::Enter).await;
+    browser.says("Closed.").await;
+    browser.close().await;
+    other.close().await;
 }

@@ -146,7 +146,7 @@ async fn ten_answers(morning: &Morning<'_>, ines: &Browser, jonas: &Browser) {
         lists(browser, &["Question"], 0).await;
     }
     for id in &morning.questions {
-        assert_eq!(morning.server.latest(id).await.0, "sent");
+        ines.until("it has left", || async { morning.server.latest(id).await.0 == "sent" }).await;
     }
 }
 
@@ -159,7 +159,7 @@ async fn answer(morning: &Morning<'_>, browser: &Browser, name: &str, numbers: R
         let text = format!("Yes to number {number}");
         browser.write("#body", &text).await;
         browser.press(Key::Control + Key::Enter).await;
-        browser.says(&format!("Your message to Quinn {number:02} leaves at")).await;
+        browser.sends_to(&format!("Quinn {number:02}")).await;
         assert_eq!(morning.server.latest(id).await, ("scheduled".into(), text));
     }
 }

@@ -79,11 +79,12 @@ async fn what_one_is_told_of_is_chosen_by_keyboard_and_without_scripts() {
     browser.says("Saved. It applies from now on.").await;
     assert_eq!(browser.count("#b-mentioned:checked").await, 0);
     assert_eq!(browser.value("[name=mail-mentioned]").await, "digest");
-    browser.click("a[href*='/settings/notifications/inboxes/']").await;
+    let enter = async |css| browser.find(css).await.send_keys(Key::Enter + "").await.unwrap();
+    enter("a[href*='/settings/notifications/inboxes/']").await;
     browser.says("As everywhere (In the digest)").await;
-    browser.click("main form.card .btn.primary").await;
+    enter("main form.card .btn.primary").await;
     browser.says("Saved. It applies from now on.").await;
-    browser.click("form[action$='/test'] .btn").await;
+    enter("form[action$='/test'] .btn").await;
     browser.says("A test notice is on its way").await;
     browser.close().await;
 }

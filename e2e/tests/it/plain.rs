@@ -17,8 +17,8 @@ async fn without_scripts_one_reads_answers_stops_and_approves() {
     browser.click(".answer .btn.primary").await;
     browser.write("#body", "They left on Tuesday.").await;
     browser.click("[data-send]").await;
-    browser.says("Your message to Ann Shop leaves at").await;
-    browser.click(".undo .btn").await;
+    browser.sends_to("Ann Shop").await;
+    browser.click(".toast.leaves .btn").await;
     browser.says("Stopped, nothing was sent.").await;
     assert_eq!(browser.value("#body").await, "They left on Tuesday.");
     browser.write("#body", "They left on **Wednesday**.").await;
@@ -30,10 +30,10 @@ async fn without_scripts_one_reads_answers_stops_and_approves() {
         "Wednesday"
     );
     browser.click("[data-send]").await;
-    browser.says("Your message to Ann Shop leaves at").await;
+    browser.sends_to("Ann Shop").await;
     assert_eq!(server.latest(&id).await, ("scheduled".into(), "They left on Wednesday.".into()));
     browser.goto(&format!("{}/conversations/{id}", server.address)).await;
-    browser.click(".convo-facts details:nth-of-type(2) summary").await;
+    browser.click(".head-acts .menu:has([name=to]) > summary").await;
     browser.click("#conversation button[value=me]").await;
     browser.says("gave this to Ines Marti").await;
     browser.close().await;
@@ -58,9 +58,10 @@ async fn without_scripts_ticked_rows_are_cleared_and_merged() {
     for row in ["1", "2"] {
         browser.click(&format!(".rows li:nth-child({row}) .tick input")).await;
     }
+    browser.click(".bulk-acts > .menu:last-of-type > summary").await;
     browser.click(".bulk [value=merge]").await;
     browser.says("Merged 2 conversations into the older one.").await;
-    browser.click(".flash form[action='/undo'] button").await;
+    browser.click(".toast form[action='/undo'] button").await;
     browser.says("Undone.").await;
     browser.close().await;
 }

@@ -29,6 +29,7 @@ async fn recipients_are_chips_that_keys_add_and_remove() {
     server.written_to("giulia@wines.example").await;
     open(&server, &browser, "reply").await;
     browser.until("a chip", || async { browser.count(".pill").await == 1 }).await;
+    browser.click(".goes-to > summary").await;
     browser.find("#to").await.focus().await.unwrap();
     browser.press("pelle").await;
     browser.find("#to-list [role=option][aria-selected=true]").await;
@@ -52,6 +53,28 @@ async fn recipients_are_chips_that_keys_add_and_remove() {
 }
 
 #[tokio::test]
+async fn the_folded_line_says_who_gets_a_copy() {
+    let server = TestServer::open().await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    open(&server, &browser, "reply").await;
+    browser.until("a chip", || async { browser.count(".pill").await == 1 }).await;
+    browser.click(".goes-to > summary").await;
+    browser.click(".copies > summary").await;
+    browser.find("#cc").await.focus().await.unwrap();
+    browser.press("bo@club.example,").await;
+    browser.until("two chips", || async { browser.count(".pill").await == 2 }).await;
+    browser.click(".goes-to > summary").await;
+    browser
+        .until("the line has both", || async {
+            let line = browser.text(".goes-to > summary").await;
+            line.contains("Ann Shop <ann@shop.example>, Cc bo@club.example")
+                && !line.contains("Bcc")
+        })
+        .await;
+    browser.close().await;
+}
+
+#[tokio::test]
 async fn typed_markdown_becomes_formatting_and_arrives_formatted() {
     let server = TestServer::open().await;
     let browser = Browser::signed_in(&server, &server.ines).await;
@@ -70,14 +93,14 @@ async fn typed_markdown_becomes_formatting_and_arrives_formatted() {
         .await;
     assert_eq!(browser.text("#body strong, #body b").await, "twice");
     browser.click("[data-send]").await;
-    browser.says("Your message to Ann Shop leaves at").await;
+    browser.sends_to("Ann Shop").await;
     assert_eq!(browser.text(".letter.out .rich-text strong").await, "twice");
     assert_eq!(browser.count(".letter.out .rich-text li").await, 2);
     let (status, text) = server.latest(&id).await;
     assert_eq!(status, "scheduled");
     assert_eq!(text, "It was twice and late.\n\n- one\n- two here (https://acme.example/a)");
     // Stopped, it is in the editor as it was.
-    browser.click(".undo .btn").await;
+    browser.click(".toast.leaves .btn").await;
     browser.says("Stopped, nothing was sent.").await;
     assert_eq!(browser.text("#body strong").await, "twice");
     browser.press(" And so on.").await;
@@ -113,7 +136,7 @@ async fn a_picture_is_pasted_into_the_text() {
         .await;
     assert!(source(&browser, "body").await.starts_with("![so.png](cid:enc_"));
     browser.click("[data-send]").await;
-    browser.says("Your message to Ann Shop leaves at").await;
+    browser.sends_to("Ann Shop").await;
     let shown = "return document.querySelector('.letter.out .rich-text img').naturalWidth";
     browser.until("it is shown", || async { browser.script(shown).await == 1 }).await;
     browser.close().await;
@@ -135,7 +158,7 @@ async fn a_new_conversation_is_begun_with_a_key() {
     browser.goto(&format!("{}/new", server.address)).await;
     browser.until("it is there", || async { browser.text("#body").await == "It is here." }).await;
     browser.click("[data-send]").await;
-    browser.says("Your message to Ann Shop leaves at").await;
+    browser.sends_to("Ann Shop").await;
     assert!(browser.path().await.starts_with("/conversations/cnv_"));
     browser.close().await;
 }
@@ -172,22 +195,33 @@ async fn a_name_completes_in_a_note_whatever_its_accents() {
 }
 
 #[tokio::test]
-async fn the_bar_of_a_leaving_message_covers_nothing() {
+async fn what_just_happened_covers_neither_navigation_nor_composer_and_goes() {
     let server = TestServer::open().await;
     let browser = Browser::signed_in(&server, &server.ines).await;
     let id = open(&server, &browser, "reply").await;
-    browser.write("#body", "On its way").await;
-    browser.click("[data-send]").await;
-    browser.says("Your message to Ann Shop leaves at").await;
-    for (width, height) in [(1440, 900), (390, 700)] {
+    let composer = format!("{}/conversations/{id}?write=reply", server.address);
+    for (width, height) in [(1440, 900), (1024, 768), (390, 700)] {
         browser.resize(width, height).await;
-        browser.goto(&format!("{}/conversations/{id}?write=reply", server.address)).await;
-        browser.find(".undo").await;
+        browser.goto(&composer).await;
+        browser.write("#body", "On its way").await;
+        browser.click("[data-send]").await;
+        browser.find(".answer .btn.primary").await;
+        browser.goto(&composer).await;
+        browser.find(".toast.leaves").await;
         let script = "scrollTo(0, document.body.scrollHeight); \
-            const bar = document.querySelector('.news').getBoundingClientRect(); \
-            const acts = document.querySelector('.composer .acts').getBoundingClientRect(); \
-            return acts.bottom <= bar.top + 1 || acts.top >= bar.bottom - 1";
+            const toasts = [...document.querySelectorAll('.toast')]; \
+            const places = toasts.map((toast) => toast.getBoundingClientRect()); \
+            const apart = (css) => { \
+                const other = document.querySelector(css)?.getBoundingClientRect(); \
+                return !other || other.width === 0 || places.every((toast) => \
+                    other.bottom <= toast.top + 1 || other.top >= toast.bottom - 1 \
+                    || other.right <= toast.left + 1 || other.left >= toast.right - 1); \
+            }; \
+            return ['.nav', '.nav-me', '.head-acts', '.writer-foot'].every(apart)";
         assert_eq!(browser.script(script).await, true, "{width}");
     }
+    let gone = "return [...document.querySelectorAll('.toast')] \
+        .every((toast) => getComputedStyle(toast).visibility === 'hidden')";
+    browser.until("the toast goes", || async { browser.script(gone).await == true }).await;
     browser.close().await;
 }

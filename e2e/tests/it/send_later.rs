@@ -74,7 +74,7 @@ async fn a_draft_is_approved_for_a_time_and_offered_it_again_when_it_is_stopped(
     browser.click(".decide .later summary").await;
     choose(&browser, "#later-at").await;
     browser.click(".decide .later .menu-line button").await;
-    browser.says("Your message to Ann Shop leaves").await;
+    browser.sends_to("Ann Shop").await;
     assert_eq!(server.latest(&id).await.0, "scheduled");
 
     browser.goto(&format!("{}/conversations/{id}", server.address)).await;

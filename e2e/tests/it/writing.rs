@@ -29,7 +29,7 @@ async fn files_and_a_saved_reply_go_into_a_letter() {
     browser.says("invoice.txt").await;
     assert_eq!(browser.text("#body").await, "First. Hello Ann");
     browser.click("[data-send]").await;
-    browser.says("Your message to Ann Shop leaves at").await;
+    browser.sends_to("Ann Shop").await;
     browser.says("invoice.txt").await;
     browser.close().await;
 }
@@ -94,4 +94,40 @@ async fn a_mention_rings_the_bell_of_an_open_page() {
         .await;
     browser.close().await;
     other.close().await;
+}
+
+#[tokio::test]
+async fn saved_replies_are_in_sight_on_a_phone() {
+    let server = TestServer::open().await;
+    server.furnish().await;
+    let received =
+        server.mail("ann@shop.example Ann Shop", "Two lamps", "Where are they?", None).await;
+    let path = format!("{}/conversations/{}", server.address, received.conversation);
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    browser.resize(390, 700).await;
+    browser.goto(&format!("{path}?write=reply")).await;
+    browser.click("#saved > summary").await;
+    let seen = "const reply = document.querySelector('#saved .menu-body button'); \
+        const { left, right, top } = reply.getBoundingClientRect(); \
+        return reply.contains(document.elementFromPoint((left + right) / 2, top + 8))";
+    browser.until("a reply is seen", || async { browser.script(seen).await == true }).await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn files_that_were_chosen_for_a_saved_reply_are_named() {
+    let server = TestServer::open().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("invoice.txt");
+    std::fs::write(&file, "what it costs").unwrap();
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    browser.goto(&format!("{}/settings/replies", server.address)).await;
+    assert_eq!(browser.text("[data-file-names]").await, "");
+    browser.find("#files").await.send_keys(file.to_str().unwrap()).await.unwrap();
+    browser
+        .until("its name is there", || async {
+            browser.text("[data-file-names]").await == "invoice.txt"
+        })
+        .await;
+    browser.close().await;
 }

@@ -26,6 +26,8 @@ WAIT_SECONDS = 30
 SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
 TSC = "tsc --noEmit --strict --target es2024 --lib es2024,dom,dom.asynciterable --module nodenext".split()
 TSC += ["--moduleResolution", "nodenext", "--allowImportingTsExtensions"]
+# Their examples need a key with the scope admin, or end all work of the key that runs the others.
+OTHER_KEYS = ("list_webhooks", "create_webhook", "delete_webhook", "undo_agent", "pause_agent")
 # Where a language's program and its command are.
 RECEIVERS = {
     "TypeScript": ("receiver.mts", ["node", "receiver.mts"]),
@@ -46,7 +48,7 @@ def main(server, key, folder):
     sys.path.insert(0, str(Path.cwd()))
     pages = re.findall(r"\]\(([^)]+\.md)\)", fetch(f"{server}/llms.txt"))
     assert len(pages) > 60, "llms.txt lists every page"
-    run = [run_page(fetch(page), page) for page in pages]
+    run = [run_page(fetch(page), page) for page in pages if Path(page).stem not in OTHER_KEYS]
     assert sum(run) > 40, "the examples were not found"
     subprocess.run([sys.executable, "-m", "mypy", "--strict", "mailroom.py"], check=True, stdout=subprocess.PIPE)
     subprocess.run([*TSC, *map(str, Path.cwd().glob("*.ts"))], check=True)

@@ -11,7 +11,7 @@ use db::Tx;
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
 
-use crate::workspace::{self, BenchDatabase, OWNER};
+use crate::fill::workspace::{self, BenchDatabase, OWNER};
 
 const QUARTER_MS: i64 = 15 * 60_000;
 /// Days of the month that is asked for.

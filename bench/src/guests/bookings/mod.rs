@@ -12,12 +12,12 @@ use tokio::runtime::Runtime;
 
 use crate::client::Client;
 use crate::database::{self, DatabaseKind, Databases};
+use crate::fill::workspace::{self, BenchDatabase};
 use crate::measure::{Throughput, drive};
 use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::Requests;
 use crate::run::median;
 use crate::server::{Server, binary, free_address, serve};
-use crate::workspace::{self, BenchDatabase};
 use history::BookingHistory;
 
 #[derive(Args, Clone, Debug)]

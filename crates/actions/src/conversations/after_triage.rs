@@ -25,7 +25,7 @@ pub fn opens_list(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<bool> {
 }
 
 pub fn choose_what_opens(tx: &mut Tx<'_>, cx: &Cx<'_>, list: bool) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE users SET opens_list = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &person(cx)?, &list],
     )?;

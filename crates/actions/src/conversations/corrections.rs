@@ -28,7 +28,7 @@ pub fn correct_document(
     if seen == 0 {
         return Err(Error::NotFound("document"));
     }
-    documents::describe(tx, cx.actor.ws, id, kind, fields)
+    documents::describe(tx, (cx.actor.ws, cx.now), id, kind, fields)
 }
 
 /// Names everything that a field cannot be, at once.

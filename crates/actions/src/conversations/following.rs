@@ -2,16 +2,9 @@
 
 use base::app::Cx;
 use base::error::Result;
-use base::ids::ConversationId;
 use db::Tx;
-use model::conversations::followers;
 
 use crate::sign_in::sessions::own_id;
-
-/// True when the actor follows a conversation.
-pub fn is_followed(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<bool> {
-    followers::is_following(tx, cx.actor.ws, id, own_id(cx)?)
-}
 
 /// Whether the actor follows every conversation in which a note mentions them.
 pub fn follows_mentions(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<bool> {
@@ -23,7 +16,7 @@ pub fn follows_mentions(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<bool> {
 }
 
 pub fn follow_mentions(tx: &mut Tx<'_>, cx: &Cx<'_>, follows: bool) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE users SET follows_mentions = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, own_id(cx)?, &follows],
     )?;

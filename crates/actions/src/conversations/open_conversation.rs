@@ -3,8 +3,8 @@
 use base::app::Cx;
 use base::assignee::Assignee;
 use base::error::{Error, Result};
-use base::ids::ConversationId;
-use base::states::Status;
+use base::ids::{ConversationId, MailboxId};
+use base::states::{MessageStatus, Status};
 use db::Tx;
 use model::conversations::merges;
 use model::conversations::topics::{self, Topic};
@@ -14,8 +14,8 @@ use model::messages::attachments::OutgoingAttachment;
 use model::messages::recipients::{self, RecipientList};
 use model::people::members;
 use model::people::members::Team;
+use outbound::scheduling;
 
-use crate::conversations::following::is_followed;
 use crate::conversations::picture_senders::among_picture_senders;
 use crate::conversations::pins::pins;
 use crate::conversations::timeline::{
@@ -23,6 +23,7 @@ use crate::conversations::timeline::{
 };
 use crate::inboxes::writing_settings::{WritingSettings, writing_settings};
 use crate::writing::autosaves::{Autosave, AutosaveKey, load_autosave};
+use crate::writing::seen::SeenConversation;
 use crate::writing::unsent_files::list;
 
 /// Messages whose state is part of a page's version.
@@ -38,10 +39,11 @@ pub struct OpenConversation {
     /// Where the part before this one ends, if there is one.
     pub older: Option<TimelineCursor>,
     pub team: Team,
-    /// The next message's serial: a reply from this page has seen the messages before it.
-    pub seen: i64,
+    pub seen: SeenConversation,
     /// When the reader was last here.
     pub read_at: Option<i64>,
+    /// The reader is mentioned in a note that they have not read.
+    pub is_mentioned: bool,
     /// The reader's id and name.
     reader: (String, String),
     /// Senders here whose remote pictures the reader always sees.
@@ -123,12 +125,10 @@ pub fn read_conversation(
 ) -> Result<OpenConversation> {
     let found = conversations::load(tx, cx.actor, id)?;
     let ws = cx.actor.ws;
-    let read_at = read_at(tx, cx, &found.id)?;
-    let TimelineEntries { entries, older } = read_part(tx, cx, &found.id, part, read_at)?;
-    let (seen,): (i64,) = tx.one(
-        "SELECT next_serial FROM conversations WHERE ws = ?1 AND id = ?2",
-        &[&ws, &found.id],
-    )?;
+    let marks = reader_marks(tx, cx, &found.id)?;
+    let TimelineEntries { mut entries, older } = read_part(tx, cx, &found.id, part, marks.read_at)?;
+    note_sending_right(tx, cx, &found.mailbox, &mut entries)?;
+    let seen = SeenConversation { next_number: marks.next_serial };
     let mailbox = mailboxes::seen_by(tx, cx.actor, &found.mailbox)?;
     let place = AutosaveKey::Conversation(found.id.clone());
     Ok(OpenConversation {
@@ -143,8 +143,9 @@ pub fn read_conversation(
         topics: topics::all(tx, ws)?,
         merged: merges::merged_into(tx, ws, &found.id)?,
         is_pinned: pins(tx, cx)?.contains(&found.id),
-        is_followed: is_followed(tx, cx, &found.id)?,
-        read_at,
+        is_followed: marks.is_followed,
+        read_at: marks.read_at,
+        is_mentioned: marks.is_mentioned,
         reader: match cx.actor.member() {
             Some(me) => (me.as_str().to_owned(), cx.actor.name().to_owned()),
             None => (String::new(), String::new()),
@@ -155,6 +156,27 @@ pub fn read_conversation(
         older,
         seen,
     })
+}
+
+/// Notes that what waits in a conversation may be let go at once.
+fn note_sending_right(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &MailboxId,
+    entries: &mut [TimelineEntry],
+) -> Result<()> {
+    let is_waiting = |entry: &TimelineEntry| {
+        matches!(entry, TimelineEntry::Message(message)
+            if message.status == Some(MessageStatus::Scheduled))
+    };
+    if entries.iter().any(is_waiting) && scheduling::may_send_now(tx, cx, mailbox)? {
+        for entry in entries {
+            if let TimelineEntry::Message(message) = entry {
+                message.may_send_now = true;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Those who sent HTML here and whose remote pictures the reader always sees.
@@ -198,28 +220,40 @@ fn others(
     )?)
 }
 
-fn read_at(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Option<i64>> {
-    let Some(me) = cx.actor.member() else { return Ok(None) };
-    let found: Option<(i64,)> = tx.opt(
-        "SELECT read_at FROM read_marks WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
-        &[&cx.actor.ws, &me, id],
-    )?;
-    Ok(found.map(|(read_at,)| read_at))
+db::row! {
+    /// What a page says of its reader, and the newest of everything in the conversation, in one statement.
+    struct ReaderMarks from "c" {
+        next_serial: i64,
+        read_at: Option<i64> = "(SELECT r.read_at FROM read_marks r
+            WHERE r.ws = c.ws AND r.person = ?3 AND r.conversation = c.id)",
+        is_followed: bool = "EXISTS (SELECT 1 FROM followers f
+            WHERE f.ws = c.ws AND f.conversation = c.id AND f.person = ?3)",
+        is_mentioned: bool = "EXISTS (SELECT 1 FROM mentions m
+            WHERE m.ws = c.ws AND m.person = ?3 AND m.conversation = c.id AND m.read_at IS NULL)",
+        note: Option<String> = "(SELECT n.id FROM notes n
+            WHERE n.ws = c.ws AND n.conversation = c.id ORDER BY n.id DESC LIMIT 1)",
+        event: Option<String> = "(SELECT e.id FROM timeline_events e
+            WHERE e.ws = c.ws AND e.conversation = c.id ORDER BY e.id DESC LIMIT 1)",
+    }
+}
+
+fn reader_marks(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<ReaderMarks> {
+    let me = cx.actor.member();
+    let me = me.as_ref().map_or("", |me| me.as_str());
+    Ok(tx.one(
+        &format!(
+            "SELECT {} FROM conversations c WHERE c.ws = ?1 AND c.id = ?2",
+            ReaderMarks::COLUMNS
+        ),
+        &[&cx.actor.ws, id, &me],
+    )?)
 }
 
 /// A version of a conversation's page, which differs after every change.
 pub fn latest_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Vec<String>> {
     let found = conversations::load(tx, cx.actor, id)?;
     let ws = cx.actor.ws;
-    let (serial, note, event): (i64, Option<String>, Option<String>) = tx.one(
-        "SELECT next_serial,
-             (SELECT n.id FROM notes n
-              WHERE n.ws = ?1 AND n.conversation = ?2 ORDER BY n.id DESC LIMIT 1),
-             (SELECT e.id FROM timeline_events e
-              WHERE e.ws = ?1 AND e.conversation = ?2 ORDER BY e.id DESC LIMIT 1)
-         FROM conversations WHERE ws = ?1 AND id = ?2",
-        &[&ws, &found.id],
-    )?;
+    let ReaderMarks { next_serial, note, event, .. } = reader_marks(tx, cx, &found.id)?;
     let (note, event) = (note.unwrap_or_default(), event.unwrap_or_default());
     let states: Vec<(String, i64)> = tx.all(
         "SELECT coalesce(status, ''), revision FROM messages
@@ -227,7 +261,7 @@ pub fn latest_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Vec<String>> 
         &[&ws, &found.id, &WATCHED],
     )?;
     // All of the row, so that no field can be forgotten.
-    let mut latest = vec![format!("{found:?}"), serial.to_string(), note, event];
+    let mut latest = vec![format!("{found:?}"), next_serial.to_string(), note, event];
     latest.extend(states.into_iter().map(|(status, revision)| format!("{status} {revision}")));
     Ok(latest)
 }
@@ -236,12 +270,12 @@ pub fn latest_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Vec<String>> 
 pub fn mark_read(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
     let conversation = conversations::load(tx, cx.actor, id)?;
     let Some(me) = cx.actor.member() else { return Ok(()) };
-    tx.exec(
+    tx.exec_soon(
         "UPDATE mentions SET read_at = ?4
          WHERE ws = ?1 AND person = ?2 AND conversation = ?3 AND read_at IS NULL",
         &[&cx.actor.ws, &me, &conversation.id, &cx.now],
     )?;
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO read_marks (ws, person, conversation, read_at) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (ws, person, conversation) DO UPDATE SET read_at = excluded.read_at",
         &[&cx.actor.ws, &me, &conversation.id, &cx.now],

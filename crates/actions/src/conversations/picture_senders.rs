@@ -40,7 +40,7 @@ pub fn always_show_pictures(
         );
         return Err(Error::invalid("sender", sentence));
     }
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO picture_senders (ws, person, email, created_at) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (ws, person, email) DO NOTHING",
         &[&cx.actor.ws, &me, &sender.email, &cx.now],
@@ -61,7 +61,7 @@ pub fn stop_showing_pictures(
 
 /// Stops it for a sender, whether or not it was so.
 pub fn remove_picture_sender(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM picture_senders WHERE ws = ?1 AND person = ?2 AND email = ?3",
         &[&cx.actor.ws, &reader(cx)?, &email],
     )?;

@@ -20,7 +20,7 @@ pub(crate) fn pin(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<b
         let sentence = format!("You have {PINS} pinned conversations. Unpin one first.");
         return Err(Error::invalid("pin", sentence));
     }
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO pins (ws, person, conversation, pinned_at) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (ws, person, conversation) DO NOTHING",
         &[&cx.actor.ws, own_id(cx)?, id, &cx.now],

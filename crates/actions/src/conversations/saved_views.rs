@@ -65,7 +65,7 @@ fn save(tx: &mut Tx<'_>, cx: &Cx<'_>, owner: &str, name: &str, q: &str) -> Resul
         let sentence = format!("There are {SAVED_VIEWS} views already. Remove one first.");
         return Err(Error::invalid("name", sentence));
     }
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO saved_views (ws, owner, id, name, q, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         &[&cx.actor.ws, &owner, &ViewId::new(cx.ids, cx.now), &name, &q, &cx.now],

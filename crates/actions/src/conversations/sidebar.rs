@@ -60,7 +60,7 @@ pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
     let open = counters::of_kind(tx, actor, CounterKind::Open)?;
     let inboxes = mailboxes::all_seen_by(tx, actor)?;
     let me = actor.member().map(|member| member.as_str().to_owned()).unwrap_or_default();
-    let [mine, unassigned, waiting, snoozed, held, spam, trash] = counts(
+    let [mine, unassigned, waiting, answered, snoozed, held, spam, trash, mentions] = counts(
         tx,
         actor,
         &me,
@@ -68,24 +68,26 @@ pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
             "assignee = ?3 AND view = 'open'",
             "assignee = '' AND view = 'open'",
             "view = 'waiting'",
+            "view = 'leaving'",
             "view = 'snoozed'",
             "held = TRUE AND removed IS NULL",
             "view = 'spam'",
             "view = 'trash'",
         ],
     )?;
+    let (drafts, leaving) = unsent(tx, actor)?;
     Ok(Sidebar {
         mine,
         unassigned,
         open: open.values().sum(),
-        waiting,
+        waiting: (waiting + answered).min(COUNTED),
         snoozed,
         held,
         spam,
         trash,
-        mentions: count_mentions(tx, actor, &me)?,
-        drafts: drafts(tx, actor)?,
-        leaving: leaving(tx, actor)?,
+        mentions,
+        drafts,
+        leaving,
         inboxes: inboxes
             .into_iter()
             .map(|mailbox| SidebarInbox {
@@ -108,13 +110,13 @@ pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
 }
 
 /// The conversations that match each condition, in which `?3` is the person: those of all circles together,
-/// up to the limit. The ORDER BY of each circle's list makes the planner use that list's index.
-fn counts<const N: usize>(
+/// up to the limit; and the unread notes that mention the person. The ORDER BY of each circle's list makes the planner use that list's index.
+fn counts<const N: usize, const M: usize>(
     tx: &mut Tx<'_>,
     actor: &Actor,
     me: &str,
     conditions: [&str; N],
-) -> Result<[i64; N]> {
+) -> Result<[i64; M]> {
     let mut args: Vec<&dyn Arg> = vec![&actor.ws, &COUNTED, &me];
     args.extend(actor.circles.distinct().map(|circle| circle as &dyn Arg));
     let of_circle = |condition: &str, place: usize| {
@@ -129,8 +131,18 @@ fn counts<const N: usize>(
         let counts = (4..=args.len()).map(|place| of_circle(condition, place));
         format!("CAST({} AS BIGINT)", counts.collect::<Vec<_>>().join(" + "))
     });
-    let mut found = [0; N];
-    tx.each(&format!("SELECT {}", columns.join(", ")), &args, |row| {
+    let circles = (4..=args.len()).map(|place| format!("?{place}")).collect::<Vec<_>>().join(", ");
+    let mentions = format!(
+        "(SELECT CAST(count(*) AS BIGINT) FROM (
+             SELECT 1 FROM mentions m
+             JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+             WHERE m.ws = ?1 AND m.person = ?3 AND m.read_at IS NULL AND c.circle IN ({circles})
+               AND c.removed IS NULL
+             LIMIT ?2
+         ) AS named)"
+    );
+    let mut found = [0; M];
+    tx.each(&format!("SELECT {}, {mentions}", columns.join(", ")), &args, |row| {
         for count in &mut found {
             *count = row.take::<i64>()?.min(COUNTED);
         }
@@ -139,49 +151,41 @@ fn counts<const N: usize>(
     Ok(found)
 }
 
-fn count_mentions(tx: &mut Tx<'_>, actor: &Actor, me: &str) -> Result<i64> {
+/// The conversations of drafts that wait, and scheduled messages with their conversation and time.
+type UnsentMessages = (Vec<ConversationId>, Vec<(ConversationId, MessageId, Option<i64>)>);
+
+/// Drafts that wait for a person, one entry for each, and the scheduled messages with their times, the next one
+/// first; those that are held have none.
+fn unsent(tx: &mut Tx<'_>, actor: &Actor) -> Result<UnsentMessages> {
     let (first, second) = actor.circles.pair();
-    let (n,): (i64,) = tx.one(
-        "SELECT CAST(count(*) AS BIGINT) FROM (
-             SELECT 1 FROM mentions m
+    let rows: Vec<(bool, ConversationId, MessageId, Option<i64>)> = tx.all(
+        "SELECT * FROM (
+             SELECT FALSE AS leaves, m.conversation, m.id, CAST(NULL AS BIGINT) AS at
+             FROM mailboxes b CROSS JOIN messages m
              JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-             WHERE m.ws = ?1 AND m.person = ?2 AND m.read_at IS NULL AND c.circle IN (?3, ?4)
-               AND c.removed IS NULL
-             LIMIT ?5
-         ) AS counted",
-        &[&actor.ws, &me, first, second, &COUNTED],
-    )?;
-    Ok(n)
-}
-
-fn drafts(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<ConversationId>> {
-    let (first, second) = actor.circles.pair();
-    let rows: Vec<(ConversationId,)> = tx.all(
-        "SELECT m.conversation
-         FROM mailboxes b CROSS JOIN messages m
-         JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-         WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.ws = b.ws AND m.mailbox = b.id
-           AND c.removed IS NULL AND m.status = 'draft' AND m.discarded_at IS NULL
-         LIMIT ?4",
+             WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.ws = b.ws AND m.mailbox = b.id
+               AND c.removed IS NULL AND m.status = 'draft' AND m.discarded_at IS NULL
+             LIMIT ?4
+         ) AS drafts
+         UNION ALL
+         SELECT * FROM (
+             SELECT TRUE AS leaves, m.conversation, m.id, m.sends_at AS at
+             FROM mailboxes b CROSS JOIN messages m
+             WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.ws = b.ws AND m.mailbox = b.id
+               AND m.status = 'scheduled'
+             ORDER BY m.sends_at LIMIT ?4
+         ) AS scheduled",
         &[&actor.ws, first, second, &COUNTED],
     )?;
-    Ok(rows.into_iter().map(|(id,)| id).collect())
-}
-
-/// The scheduled messages with their times; those that are held have none.
-fn leaving(
-    tx: &mut Tx<'_>,
-    actor: &Actor,
-) -> Result<Vec<(ConversationId, MessageId, Option<i64>)>> {
-    let (first, second) = actor.circles.pair();
-    Ok(tx.all(
-        "SELECT m.conversation, m.id, m.sends_at
-         FROM mailboxes b CROSS JOIN messages m
-         WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.ws = b.ws AND m.mailbox = b.id
-           AND m.status = 'scheduled'
-         ORDER BY m.sends_at LIMIT ?4",
-        &[&actor.ws, first, second, &COUNTED],
-    )?)
+    let (mut drafts, mut leaving) = UnsentMessages::default();
+    for (leaves, conversation, message, at) in rows {
+        match leaves {
+            true => leaving.push((conversation, message, at)),
+            false => drafts.push(conversation),
+        }
+    }
+    leaving.sort_by_key(|(_, _, at)| at.unwrap_or(i64::MAX));
+    Ok((drafts, leaving))
 }
 
 /// Conversations whose mail was held as a likely scam, newest first.

@@ -27,8 +27,8 @@ pub fn rename_tag(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &TagId, name: &str) -> Resul
             (Action::TagsMerged, twin.name, done)
         }
         None => {
-            let done = tags::respell(tx, ws, id, &tag.name, &wanted.name)?;
-            tx.exec(
+            let done = tags::respell(tx, cx, id, &tag.name, &wanted.name)?;
+            tx.exec_soon(
                 "UPDATE tags SET name = ?3, folded = ?4 WHERE ws = ?1 AND id = ?2",
                 &[&ws, id, &wanted.name, &wanted.folded],
             )?;

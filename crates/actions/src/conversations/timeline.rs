@@ -140,6 +140,8 @@ db::row! {
         pub summary: Option<String>,
         pub revision: i64,
         pub sends_at: Option<i64>,
+        /// For how long it can be stopped in all, while it leaves.
+        pub waits: Option<i64> = "m.sends_at - m.scheduled_at",
         /// Who holds it in the queue.
         pub held_by: Option<String> = "CASE WHEN m.held_at IS NOT NULL THEN m.held_by END",
         outcome_code: Option<String>,
@@ -158,6 +160,8 @@ db::row! {
         pub files: Vec<TimelineFile>,
         /// Its document request, with the state.
         pub asks: Option<RequestCard>,
+        /// The reader may let it leave at once if it waits.
+        pub may_send_now: bool,
         /// What a message of the drafting helper rests on; `None` for those of others.
         pub sources: Option<Vec<DraftSource>>,
     }
@@ -280,7 +284,7 @@ fn load(
     let notes: Vec<NoteEntry> = tx.all(
         &format!(
             "SELECT {} FROM notes
-             WHERE ws = ?1 AND conversation = ?2 AND (at, id) < (?3, ?4)
+             WHERE ws = ?1 AND conversation = ?2 AND (at, id) < (?3, ?4) AND hidden_at IS NULL
              ORDER BY at DESC, id DESC LIMIT ?5",
             NoteEntry::COLUMNS
         ),

@@ -9,8 +9,8 @@ use base::states::{Removal, Status};
 use base::string_enum::string_enum;
 use db::{Arg, Json, Tx};
 use model::contacts::blocked_senders;
-use model::conversations::tags::{self, TagName};
-use model::conversations::timeline::{self, TimelineEvent};
+use model::conversations::conversation_state::StatusState;
+use model::conversations::tags;
 use model::conversations::{self, Conversation};
 use model::conversations::{followers, merges, sorting};
 use model::people::members;
@@ -129,6 +129,17 @@ pub(crate) struct StateBefore {
     pub split_off: Option<ConversationId>,
 }
 
+impl StateBefore {
+    pub fn standing(&self) -> StatusState {
+        StatusState {
+            status: self.status,
+            snoozed_until: self.snoozed_until,
+            waiting_since: self.waiting_since,
+            held: self.held,
+        }
+    }
+}
+
 /// How a conversation stood after an act. Where it stands otherwise now, somebody changed it since.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct StateAfter {
@@ -154,15 +165,15 @@ pub fn begin_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, act: &TriageAct) -> Result<Und
 
 pub(crate) fn begin_act(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: ActKind) -> Result<UndoId> {
     let (ws, me) = (cx.actor.ws, person(cx)?);
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM undo_steps WHERE ws = ?1 AND undo IN (
              SELECT id FROM undos WHERE ws = ?1 AND person = ?2
          )",
         &[&ws, &me],
     )?;
-    tx.exec("DELETE FROM undos WHERE ws = ?1 AND person = ?2", &[&ws, &me])?;
+    tx.exec_soon("DELETE FROM undos WHERE ws = ?1 AND person = ?2", &[&ws, &me])?;
     let id = UndoId::new(cx.ids, cx.now);
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO undos (ws, person, id, act, changed, created_at)
          VALUES (?1, ?2, ?3, ?4, 0, ?5)",
         &[&ws, &me, &id, &kind, &cx.now],
@@ -245,13 +256,19 @@ pub fn triage_one(
         return Ok(true);
     }
     let (ws, me) = (cx.actor.ws, person(cx)?);
-    let after = StateAfter::of(&conversations::load(tx, cx.actor, id)?);
-    tx.exec(
+    let after = match act {
+        // These change what they were given.
+        TriageAct::Close | TriageAct::Reopen | TriageAct::Snooze(_) => {
+            StateAfter::of(&conversation)
+        }
+        _ => StateAfter::of(&conversations::load(tx, cx.actor, id)?),
+    };
+    tx.exec_soon(
         "INSERT INTO undo_steps (ws, undo, conversation, before, after)
          VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (ws, undo, conversation) DO NOTHING",
         &[&ws, undo, &conversation.id, &Json(&before), &Json(&after)],
     )?;
-    tx.exec(
+    tx.exec_soon(
         "UPDATE undos SET changed = changed + 1 WHERE ws = ?1 AND person = ?2 AND id = ?3",
         &[&ws, &me, undo],
     )?;
@@ -362,27 +379,7 @@ fn add_tags(
     conversation: &mut Conversation,
     names: &[String],
 ) -> Result<Vec<String>> {
-    let mut added = Vec::new();
-    for name in names {
-        added.extend(tags::put_on(tx, cx, conversation, &TagName::new(name))?);
-    }
-    record_tags(tx, cx, conversation, &added, &[])?;
-    Ok(added)
-}
-
-pub(crate) fn record_tags(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &Conversation,
-    added: &[String],
-    removed: &[String],
-) -> Result<()> {
-    if added.is_empty() && removed.is_empty() {
-        return Ok(());
-    }
-    tags::save_names(tx, cx, conversation)?;
-    let tagged = TimelineEvent::Tagged { added: added.to_vec(), removed: removed.to_vec() };
-    timeline::record(tx, cx, &conversation.id, &tagged)
+    tags::change(tx, cx, conversation, &tags::sort_names(names), &[])
 }
 
 fn set_status(
@@ -413,7 +410,7 @@ fn unread(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Option<i6
         "SELECT read_at FROM read_marks WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
         &[&ws, &me, id],
     )?;
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM read_marks WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
         &[&ws, &me, id],
     )?;

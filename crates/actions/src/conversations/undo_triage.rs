@@ -7,18 +7,12 @@ use base::limits::UNDO_ACT_MS;
 use base::states::{Removal, Status};
 use db::{Json, Tx};
 use model::contacts::blocked_senders;
-use model::conversations::tags::{self, TagName};
-use model::conversations::targets;
 use model::conversations::{self, Conversation};
-use model::conversations::{followers, merges, sorting};
-use model::figures::report_facts;
-use model::people::members;
+use model::conversations::{conversation_state, followers, merges, sorting, tags};
 use outbound::removals;
 
 use crate::conversations::pins::{pin, unpin};
-use crate::conversations::triage::{
-    ActKind, StateAfter, StateBefore, TRIAGED_AT_ONCE, person, record_tags,
-};
+use crate::conversations::triage::{ActKind, StateAfter, StateBefore, TRIAGED_AT_ONCE, person};
 use crate::sign_in::sessions::own_id;
 
 /// The latest act of a person, while it can be undone.
@@ -55,7 +49,10 @@ pub fn undo_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &UndoId) -> Result<bool> {
         &[&ws, id, &(TRIAGED_AT_ONCE as i64)],
     )?;
     if steps.is_empty() {
-        tx.exec("DELETE FROM undos WHERE ws = ?1 AND person = ?2 AND id = ?3", &[&ws, &me, id])?;
+        tx.exec_soon(
+            "DELETE FROM undos WHERE ws = ?1 AND person = ?2 AND id = ?3",
+            &[&ws, &me, id],
+        )?;
         return Ok(false);
     }
     if kind.is_merge() {
@@ -63,7 +60,7 @@ pub fn undo_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &UndoId) -> Result<bool> {
         steps.reverse();
     }
     for (conversation, before, after) in &steps {
-        tx.exec(
+        tx.exec_soon(
             "DELETE FROM undo_steps WHERE ws = ?1 AND undo = ?2 AND conversation = ?3",
             &[&ws, id, conversation],
         )?;
@@ -112,37 +109,20 @@ fn revert(
     let is_put_away_so = conversation.snoozed_until == after.snoozed_until && is_quiet;
     match kind {
         ActKind::Assigned if conversation.assignee == after.assignee => {
-            let to = match &before.assignee {
-                Some(id) => members::in_circle(tx, cx.actor.ws, &conversation.circle, id)?,
-                None => None,
-            };
-            conversations::assign(tx, cx, conversation, to.as_ref())
+            conversation_state::give_back(tx, cx, conversation, before.assignee.as_ref())
         }
         ActKind::Tagged => {
-            let mut removed = Vec::new();
-            for name in &before.tagged {
-                removed.extend(tags::take_off(tx, cx, conversation, &TagName::new(name))?);
-            }
-            record_tags(tx, cx, conversation, &[], &removed)
+            let added = tags::sort_names(&before.tagged);
+            tags::change(tx, cx, conversation, &[], &added).map(drop)
         }
         ActKind::Closed if conversation.status == Status::Closed && is_put_away_so => {
-            if before.status != Status::Closed && !before.held {
-                let (place, opened_at) = (conversation.report_place(), conversation.opened_at());
-                report_facts::count_closing(tx, cx, &place, opened_at, acted_at, -1)?;
-            }
-            conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)?;
-            conversations::wait_since(tx, cx, conversation, before.waiting_since)?;
-            if before.status != Status::Closed && !before.held {
-                targets::put_back(tx, cx, &conversation.id, acted_at)?;
-            }
-            Ok(())
+            conversation_state::put_status_back(tx, cx, conversation, &before.standing(), acted_at)
         }
         ActKind::Reopened if conversation.status == Status::Open && is_put_away_so => {
-            conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)?;
-            targets::refresh(tx, cx, &conversation.id)
+            conversation_state::put_status_back(tx, cx, conversation, &before.standing(), acted_at)
         }
         ActKind::Snoozed if conversation.snoozed_until.is_some() && is_put_away_so => {
-            conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)
+            conversation_state::put_status_back(tx, cx, conversation, &before.standing(), acted_at)
         }
         ActKind::MarkedUnread => read_again(tx, cx, &conversation.id, before.read_at),
         ActKind::Pinned => unpin(tx, cx, &conversation.id).map(drop),
@@ -196,7 +176,7 @@ fn read_again(
     read_at: Option<i64>,
 ) -> Result<()> {
     let Some(read_at) = read_at else { return Ok(()) };
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO read_marks (ws, person, conversation, read_at) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (ws, person, conversation) DO NOTHING",
         &[&cx.actor.ws, &person(cx)?, id, &read_at],

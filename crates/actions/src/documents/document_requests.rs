@@ -1,4 +1,4 @@
-//! Document requests as the team sees them: their state, ending and renewing them.
+//! Document requests as the team sees them: asking, their state, ending and renewing them.
 
 use base::app::Cx;
 use base::concurrency::queue::Queue;
@@ -10,6 +10,15 @@ use model::conversations;
 use model::conversations::timeline::{self, TimelineEvent};
 use model::documents::document_requests;
 use model::mailboxes::inbox_access;
+use model::messages::recipients::RecipientList;
+use model::messages::send_effects::SendEffects;
+use model::messages::written_text::WrittenText;
+use outbound::document_request::{self, NewDocumentRequest};
+use outbound::drafts::ReplyResult;
+
+use crate::writing::compose::take_unassigned;
+use crate::writing::seen::{DecisionOutcome, SeenConversation, Writers, newer_than};
+use crate::writing::sent_before::{PostedMessage, written_since};
 
 /// How far a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +143,43 @@ pub(crate) fn card(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<Reque
         reminders_stopped: found.stopped_at.is_some(),
         items: items.collect(),
     })
+}
+
+/// Asks the customer for documents if nobody wrote meanwhile, or keeps it as a draft for the team. A form
+/// that comes again is answered with what it wrote.
+pub fn request_documents(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &str,
+    request: &NewDocumentRequest,
+    seen: SeenConversation,
+) -> Result<DecisionOutcome<ReplyResult>> {
+    let mut conversation = conversations::load(tx, cx.actor, id)?;
+    let text = document_request::words(tx, cx, &conversation, request)?;
+    let posted = PostedMessage {
+        words: &WrittenText { text, markdown: None },
+        recipients: &RecipientList::contact(&conversation),
+        sends: request.send,
+        forwards: None,
+        secure: request.secure.secure,
+        offer: None,
+        documents: &request.documents,
+        place: None,
+    };
+    if let Some(written) = written_since(tx, cx, &conversation, &posted, seen)? {
+        return Ok(DecisionOutcome::Done(written));
+    }
+    if request.send
+        && let Some(newer) = newer_than(tx, cx, &conversation, seen, Writers::Everybody)?
+    {
+        return Ok(DecisionOutcome::Meanwhile(newer));
+    }
+    let result = document_request::write(tx, cx, &conversation, request)?;
+    if request.send {
+        let assigned = take_unassigned(tx, cx, &mut conversation)?;
+        SendEffects { assigned, closed: None }.keep(tx, cx.actor.ws, &result.message_id)?;
+    }
+    Ok(DecisionOutcome::Done(result))
 }
 
 /// The conversation that a request belongs to, if the actor may see it.

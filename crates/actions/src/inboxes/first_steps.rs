@@ -71,7 +71,7 @@ pub fn first_steps(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<FirstSteps> {
 
 /// The newest open conversation of the team: the first mail of a new workspace is one.
 fn newest(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<ArrivedMail>> {
-    for view in ["open", "waiting", "closed"] {
+    for view in ["open", "leaving", "waiting", "closed"] {
         let found: Option<ArrivedMail> = tx.opt(
             &format!(
                 "SELECT {} FROM conversations c

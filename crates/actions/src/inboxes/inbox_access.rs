@@ -11,9 +11,8 @@ use model::installation::audit_log::{self, Action};
 use model::mailboxes::inbox_access::{self, AccessEntry, AccessHolder};
 use model::mailboxes::{self, Mailbox};
 use model::people::{members, teams};
+use model::webhooks::registration::forget_webhook;
 use serde::Serialize;
-
-use crate::integrations::delivery_log::forget_webhook;
 
 /// Who sees an inbox and who sends from it, as it is chosen.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! How people write: rich or plain text, and the signatures below their messages.
 
-use base::actor::Principal;
+use base::actor::{Circle, Principal};
 use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::MailboxId;
@@ -10,6 +10,7 @@ use model::guests::secure;
 use model::installation::audit_log::{self, Action};
 use model::mailboxes;
 use model::messages::signatures;
+use model::messages::undo_time;
 use model::messages::written_text::TextFormat;
 
 use crate::sign_in::sessions::own_id;
@@ -42,10 +43,8 @@ pub fn writing_settings(
 
 /// The format that the actor writes in.
 pub fn own_format(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<TextFormat> {
-    let (plain,): (bool,) = tx.one(
-        "SELECT plain_text FROM users WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, own_id(cx)?],
-    )?;
+    let found = signatures::writing_of(tx, cx.actor.ws, own_id(cx)?)?;
+    let (_, plain) = found.ok_or(Error::NotFound("person"))?;
     Ok(if plain { TextFormat::Plain } else { TextFormat::Markdown })
 }
 
@@ -55,6 +54,65 @@ pub fn choose_format(tx: &mut Tx<'_>, cx: &Cx<'_>, format: TextFormat) -> Result
         &[&cx.actor.ws, own_id(cx)?, &(format == TextFormat::Plain)],
     )?;
     Ok(())
+}
+
+/// For how long somebody can stop what they wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UndoChoice {
+    /// The seconds that they chose; `None` leaves it to the workspace.
+    pub own: Option<i64>,
+    pub of_workspace: i64,
+}
+
+pub fn undo_choice(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<UndoChoice> {
+    Ok(UndoChoice {
+        own: undo_time::own_choice(tx, cx.actor.ws, own_id(cx)?)?,
+        of_workspace: undo_time::of_workspace(tx, cx.actor.ws)?,
+    })
+}
+
+/// Chooses the actor's own undo time; `None` leaves it to the workspace.
+pub fn choose_undo(tx: &mut Tx<'_>, cx: &Cx<'_>, seconds: Option<i64>) -> Result<()> {
+    let seconds = seconds.map(undo_time::check).transpose()?;
+    tx.exec(
+        "UPDATE users SET undo_seconds = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, own_id(cx)?, &seconds],
+    )?;
+    Ok(())
+}
+
+/// How messages of people are sent in the workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendingRules {
+    /// For how many seconds those who chose nothing can stop what they wrote.
+    pub undo_seconds: i64,
+    /// Who answers a conversation that nobody has gets it.
+    pub answer_assigns: bool,
+}
+
+pub fn sending_rules(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<SendingRules> {
+    let (undo_seconds, answer_assigns) = tx.one(
+        "SELECT undo_seconds, answer_assigns FROM workspaces WHERE ws = ?1",
+        &[&cx.actor.ws],
+    )?;
+    Ok(SendingRules { undo_seconds, answer_assigns })
+}
+
+pub fn set_sending_rules(tx: &mut Tx<'_>, cx: &Cx<'_>, rules: SendingRules) -> Result<()> {
+    cx.actor.must_administer()?;
+    let SendingRules { undo_seconds, answer_assigns } = rules;
+    undo_time::check(undo_seconds)?;
+    let changed = tx.exec(
+        "UPDATE workspaces SET undo_seconds = ?2, answer_assigns = ?3
+         WHERE ws = ?1 AND (undo_seconds <> ?2 OR answer_assigns <> ?3)",
+        &[&cx.actor.ws, &undo_seconds, &answer_assigns],
+    )?;
+    if changed == 0 {
+        return Ok(());
+    }
+    let assigns = if answer_assigns { "answers assign" } else { "answers do not assign" };
+    let rules = format!("{undo_seconds} s, {assigns}");
+    audit_log::record(tx, cx, &Circle::team(), Action::SendingRulesChanged, &rules, "")
 }
 
 /// The actor's own signature.

@@ -7,6 +7,7 @@ use base::ids::{AgentId, UserId};
 use base::security::scopes::{Scope, Scopes};
 use db::Tx;
 use model::installation::audit_log::{self, Action};
+use model::people::agent_limits::pausing;
 use model::people::oauth_clients::ClientKind;
 use model::people::oauth_tokens::end_tokens;
 
@@ -26,6 +27,7 @@ db::row! {
         pub kind: Option<ClientKind> = "c.kind",
         pub created_at: i64,
         pub last_used_at: Option<i64>,
+        pub paused_at: Option<i64>,
     }
 }
 
@@ -65,7 +67,7 @@ pub fn change_app_scopes(
     if scopes.contains(&Scope::Record) {
         cx.actor.must_administer()?;
     }
-    let scopes = Scopes::new(scopes).to_row();
+    let scopes = Scopes::of_app(scopes).to_row();
     let changed = tx.exec(
         "UPDATE agents SET scopes = ?3 WHERE ws = ?1 AND id = ?2 AND scopes <> ?3",
         &[&cx.actor.ws, id, &scopes],
@@ -85,6 +87,7 @@ pub fn disconnect_app(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AgentId) -> Result<()> 
         "UPDATE agents SET revoked_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, id, &cx.now],
     )?;
+    pausing::stop_what_waits(tx, cx, id)?;
     audit_log::record(tx, cx, &Circle::team(), Action::AppDisconnected, &name, "")
 }
 

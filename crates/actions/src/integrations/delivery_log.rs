@@ -13,6 +13,7 @@ use model::installation::audit_log::{self, Action};
 use model::installation::sealing;
 use model::webhooks::State;
 use model::webhooks::events::{self, WebhookTest};
+use model::webhooks::registration::forget_webhook;
 use model::webhooks::webhook_signing;
 use serde::Serialize;
 
@@ -63,18 +64,6 @@ fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, action: Action) -> Result<
     let (url,): (String,) =
         tx.one("SELECT url FROM webhooks WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
     audit_log::record(tx, cx, &circle, action, &url, "")
-}
-
-/// Removes a webhook's row and its log.
-pub(crate) fn forget_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()> {
-    for sql in [
-        "DELETE FROM delivery_attempts WHERE ws = ?1 AND webhook = ?2",
-        "DELETE FROM deliveries WHERE ws = ?1 AND webhook = ?2",
-        "DELETE FROM webhooks WHERE ws = ?1 AND id = ?2",
-    ] {
-        tx.exec(sql, &[&cx.actor.ws, id])?;
-    }
-    Ok(())
 }
 
 /// Sends `webhook.test` to this one webhook, under the same rules as any event.

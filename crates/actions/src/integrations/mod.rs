@@ -1,5 +1,7 @@
 //! Keys, connected apps, webhooks and services.
 
+pub mod agent_activity;
+pub mod agent_policy;
 pub mod connected_apps;
 pub mod console;
 pub mod delivery_log;

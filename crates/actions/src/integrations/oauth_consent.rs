@@ -8,6 +8,7 @@ use base::limits::{
     CLIENT_DOCUMENT_MS, DOCUMENTS_PER_PERSON, OAUTH_CODE_KEPT_MS, OAUTH_CODE_MS, PERSON_NAME_CHARS,
     REGISTRATIONS_PER_NETWORK, UNUSED_CLIENT_MS, UNUSED_CLIENTS,
 };
+use base::security::agent_policy::{AgentPolicy, PauseReason, PolicyProfile};
 use base::security::api_key::{KEY_SECRET_CHARS, KeyHash};
 use base::security::redirect_uri::RedirectUri;
 use base::security::scopes::{Scope, Scopes};
@@ -170,7 +171,7 @@ pub fn connect_app(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent) -> Result<St
     if consent.scopes.contains(&Scope::Record) {
         cx.actor.must_administer()?;
     }
-    let scopes = Scopes::new(&consent.scopes);
+    let scopes = Scopes::of_app(&consent.scopes);
     let agent = match find_connected(tx, cx, consent)? {
         Some(agent) => change_agent(tx, cx, consent, &agent, &scopes)?,
         None => make_agent(tx, cx, consent, &scopes)?,
@@ -268,11 +269,16 @@ fn make_agent(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent, scopes: &Scopes) 
     let key = format!("rk_{}", cx.ids.secret(KEY_SECRET_CHARS));
     let hash = KeyHash::of(&key).ok_or(Error::Unauthorized)?;
     let id = AgentId::new(cx.ids, cx.now);
+    let limits = earlier_limits(tx, cx, consent)?.unwrap_or_default();
+    let policy = match limits.policy {
+        Some(policy) => policy,
+        None => AgentPolicy::of(PolicyProfile::Agent).to_row()?,
+    };
     tx.exec(
         "INSERT INTO agents (
             ws, id, name, key_hash, scopes, livemode, made_by, created_at, sees_private,
-            oauth_client
-         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            oauth_client, policy, paused_at, paused_by, pause_reason
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         &[
             &cx.actor.ws,
             &id,
@@ -284,9 +290,43 @@ fn make_agent(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent, scopes: &Scopes) 
             &cx.now,
             &sees_private(cx, me),
             &consent.client.id,
+            &policy,
+            &limits.paused_at,
+            &limits.paused_by,
+            &limits.pause_reason,
         ],
     )?;
     Ok(id)
+}
+
+db::row! {
+    /// The limits of an app that was disconnected.
+    #[derive(Default)]
+    struct EarlierLimits from "agents" {
+        policy: Option<String>,
+        paused_at: Option<i64>,
+        paused_by: Option<String>,
+        pause_reason: Option<PauseReason>,
+    }
+}
+
+/// The limits that this client had when the same person disconnected it last: connecting it again lifts
+/// no pause.
+fn earlier_limits(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    consent: &Consent,
+) -> Result<Option<EarlierLimits>> {
+    Ok(tx.opt(
+        &format!(
+            "SELECT {} FROM agents
+             WHERE ws = ?1 AND oauth_client = ?2 AND livemode = ?3 AND made_by = ?4
+               AND revoked_at IS NOT NULL
+             ORDER BY revoked_at DESC, id DESC LIMIT 1",
+            EarlierLimits::COLUMNS
+        ),
+        &[&cx.actor.ws, &consent.client.id, &consent.livemode, own_id(cx)?],
+    )?)
 }
 
 fn sees_private(cx: &Cx<'_>, me: &UserId) -> bool {

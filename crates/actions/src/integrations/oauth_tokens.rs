@@ -16,6 +16,7 @@ use db::Tx;
 use hmac::{Hmac, Mac};
 use model::installation::audit_log::{self, Action};
 use model::installation::mail_secret::mail_secret;
+use model::people::agent_limits::pausing;
 use model::people::notices::{Notice, notify};
 use model::people::oauth_tokens::{
     CODE_PREFIX, OauthHash, REFRESH_TOKEN_PREFIX, TokenKind, end_tokens,
@@ -362,6 +363,7 @@ pub fn revoke_token(tx: &mut Tx<'_>, cx: &Cx<'_>, token: &str) -> Result<()> {
         "UPDATE agents SET revoked_at = ?3 WHERE ws = ?1 AND id = ?2 AND revoked_at IS NULL",
         &[&row.ws, &row.agent, &cx.now],
     )?;
+    pausing::stop_what_waits(tx, cx, &row.agent)?;
     let detail = "by the app itself";
     audit_log::record(tx, cx, &Circle::team(), Action::AppDisconnected, &row.name, detail)
 }

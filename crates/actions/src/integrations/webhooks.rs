@@ -4,33 +4,22 @@ use base::actor::{Circle, Principal};
 use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::{MailboxId, UserId, WebhookId};
-use base::limits::{WEBHOOK_URL_CHARS, WEBHOOKS, thousands};
-use base::security::public_ip::is_public_host;
 use base::time::Moment;
 use db::{Json, Tx};
-use model::installation::audit_log::{self, Action};
-use model::installation::sealing;
 use model::mailboxes;
 use model::webhooks::State;
-use model::webhooks::events::EVENTS;
-use model::webhooks::webhook_signing;
+use model::webhooks::events;
+use model::webhooks::registration::{self, insert_webhook};
 use serde::Serialize;
 use url::Url;
 
 use crate::integrations::delivery_log::{find, looks_after};
 
+pub use model::webhooks::registration::{MadeWebhook, check_url};
+
 /// The error when a session begun by someone else's link creates a private webhook.
 const PRIVATE_SHUT: &str = "Your private inboxes are shut in this session. Open them with your \
                             password first, under Settings, You.";
-
-/// A webhook and its secret, shown this once.
-#[derive(Serialize)]
-pub struct MadeWebhook {
-    pub id: WebhookId,
-    pub secret: String,
-}
-
-base::debug_without_secrets!(MadeWebhook { id });
 
 /// Adds a webhook for the team's inboxes, its maker's private ones, or the sandbox.
 pub fn add_webhook(
@@ -55,7 +44,7 @@ pub fn add_webhook(
         (true, true) => Circle::of(made_by),
         (true, false) => Circle::team(),
     };
-    insert_webhook(tx, cx, url, (&circle, livemode), made_by)
+    insert_webhook(tx, cx, url, &circle, made_by)
 }
 
 /// Adds a webhook for one inbox that is for some, by somebody who sees it.
@@ -73,79 +62,19 @@ pub fn add_inbox_webhook(
     if inbox.circle.inbox().is_none() {
         return Err(Error::invalid("inbox", "is for everybody; the webhooks of the team hear it"));
     }
-    insert_webhook(tx, cx, url, (&inbox.circle, true), made_by)
-}
-
-fn insert_webhook(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    url: &Url,
-    (circle, livemode): (&Circle, bool),
-    made_by: &UserId,
-) -> Result<MadeWebhook> {
-    let (count,): (i64,) =
-        tx.one("SELECT count(*) FROM webhooks WHERE ws = ?1", &[&cx.actor.ws])?;
-    if count >= WEBHOOKS {
-        let sentence = format!(
-            "cannot be added: a workspace has at most {WEBHOOKS} webhooks; delete one first"
-        );
-        return Err(Error::invalid("url", sentence));
-    }
-    let id = WebhookId::new(cx.ids, cx.now);
-    let secret = webhook_signing::new_secret(cx.ids);
-    let kept = sealing::seal(cx, &sealing::webhook_purpose(cx.actor.ws, &id), &secret);
-    tx.exec(
-        "INSERT INTO webhooks (ws, id, url, circle, livemode, secret, state, made_by, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'active', ?7, ?8)",
-        &[&cx.actor.ws, &id, &url.as_str(), circle, &livemode, &kept, made_by, &cx.now],
-    )?;
-    audit_log::record(tx, cx, circle, Action::WebhookAdded, url.as_str(), "")?;
-    Ok(MadeWebhook { id, secret })
+    insert_webhook(tx, cx, url, &inbox.circle, made_by)
 }
 
 /// Chooses the events that a webhook hears beside those that all hear, by their names.
 pub fn choose_events(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, names: &[String]) -> Result<()> {
     let circle = find(tx, cx, id)?;
-    let by_choice = || EVENTS.iter().filter(|event| event.by_choice).map(|event| event.name);
-    if let Some(unknown) = names.iter().find(|name| !by_choice().any(|known| known == *name)) {
-        let known: Vec<&str> = by_choice().collect();
-        let sentence = format!("{unknown} cannot be chosen; there are {}", known.join(", "));
+    let mut chosen = events::opt_in_names();
+    if let Some(unknown) = names.iter().find(|name| !chosen.contains(&name.as_str())) {
+        let sentence = format!("{unknown} cannot be chosen; there are {}", chosen.join(", "));
         return Err(Error::invalid("event", sentence));
     }
-    let chosen: Vec<&str> =
-        by_choice().filter(|known| names.iter().any(|name| name == known)).collect();
-    let (url,): (String,) = tx.one(
-        "UPDATE webhooks SET chosen_events = ?3 WHERE ws = ?1 AND id = ?2 RETURNING url",
-        &[&cx.actor.ws, id, &Json(&chosen)],
-    )?;
-    let detail = if chosen.is_empty() { "none".into() } else { chosen.join(", ") };
-    audit_log::record(tx, cx, &circle, Action::WebhookEventsChosen, &url, &detail)
-}
-
-/// Checks a webhook's URL: a public `https://` address. The addresses that its host resolves to are
-/// checked on each delivery, because they can change.
-pub fn check_url(text: &str, allow_private: bool) -> Result<Url> {
-    let refuse = |sentence: &str| Err(Error::invalid("url", sentence));
-    if text.chars().count() > WEBHOOK_URL_CHARS {
-        return refuse(&format!("must be at most {} characters", thousands(WEBHOOK_URL_CHARS)));
-    }
-    let Ok(url) = Url::parse(text) else {
-        return refuse("must be an address such as https://example.com/hook");
-    };
-    if url.scheme() != "https" && !(allow_private && url.scheme() == "http") {
-        return refuse("must start with https://");
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return refuse("must not hold a user name or password");
-    }
-    if url.port() == Some(0) {
-        return refuse("must not have port 0");
-    }
-    let public = url.host().is_some_and(|host| is_public_host(&host));
-    if !public && !allow_private {
-        return refuse("must be a public address, not one of a private network");
-    }
-    Ok(url)
+    chosen.retain(|known| names.iter().any(|name| name == known));
+    registration::set_chosen_events(tx, cx, id, &circle, &chosen)
 }
 
 db::row! {
@@ -215,133 +144,4 @@ pub fn look_at_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<W
     )?;
     found.old_secret_until = found.old_secret_until.filter(|until| *until > cx.now);
     Ok(found)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_public_https_address_is_taken() {
-        for good in [
-            "https://example.com",
-            "https://example.com/hook?key=1#part",
-            "https://example.com./hook",
-            "https://example.com:8443/hook",
-            "https://example.com:65535/",
-            "https://EXAMPLE.com/",
-            "  https://example.com/  ",
-            "https://münchen.example.com/",
-            "https://xn--mnchen-3ya.example.com/",
-            "https://example.com/@127.0.0.1/",
-            "https://8.8.8.8/",
-            "https://0x08080808/",
-            "https://[2606:4700::1]:8443/x",
-            "https://[64:ff9b::808:808]/",
-        ] {
-            assert!(check_url(good, false).is_ok(), "{good}");
-        }
-    }
-
-    #[test]
-    fn any_other_address_is_refused_however_it_is_spelled() {
-        for bad in [
-            "",
-            "example.com",
-            "//example.com/",
-            "https://",
-            "https:///hook",
-            "http://example.com/",
-            "ftp://example.com/",
-            "file:///etc/passwd",
-            "javascript:alert(1)",
-            "https://exa mple.com/",
-            "https://example.com:0/",
-            "https://example.com:65536/",
-            "https://example.com:x/",
-            "https://user@example.com/",
-            "https://user:pw@example.com/",
-            "https://:pw@example.com/",
-            "https://example.com@127.0.0.1/",
-            "https://example.com%2f@127.0.0.1/",
-            "https://localhost/",
-            "https://localhost./",
-            "https://LocalHost:8443/",
-            "https://ｌｏｃａｌｈｏｓｔ/",
-            "https://loc\u{ad}alhost/",
-            "https://%6c%6fcalhost/",
-            "https://intranet/",
-            "https://com./",
-            "https://printer.local/",
-            "https://printer.local./",
-            "https://metadata.google.internal/",
-            "https://router.home.arpa/",
-            "https://abc.onion/",
-            "https://example..com/",
-            "https://xn--a/",
-            "https://127.0.0.1/",
-            "https://127.0.0.1./",
-            "https://127.1/",
-            "https://127.0.1/",
-            "https://0x7f.1/",
-            "https://0x7f000001/",
-            "https://0177.0.0.1/",
-            "https://017700000001/",
-            "https://2130706433/",
-            "https://0/",
-            "https://256.1.1.1/",
-            "https://4294967296/",
-            "https://①②⑦.⓪.⓪.①/",
-            "https://127。0。0。1/",
-            "https://%31%32%37.0.0.1/",
-            "https://10.1.2.3/",
-            "https://012.1.2.3/",
-            "https://169.254.169.254/latest/meta-data",
-            "https://2852039166/",
-            "https://0xa9fea9fe/",
-            "https://[::1]/",
-            "https://[::]/",
-            "https://[0:0:0:0:0:0:0:1]/",
-            "https://[::ffff:127.0.0.1]/",
-            "https://[::ffff:7f00:1]/",
-            "https://[::7f00:1]/",
-            "https://[::ffff:0:7f00:1]/",
-            "https://[64:ff9b::7f00:1]/",
-            "https://[64:ff9b::a9fe:a9fe]/",
-            "https://[64:ff9b:1::1]/",
-            "https://[2002:7f00:1::]/",
-            "https://[2001::1]/",
-            "https://[2001:10::1]/",
-            "https://[2001:db8::1]/",
-            "https://[fec0::1]/",
-            "https://[fe80::1%25eth0]/",
-            "https://[fe80::1]/",
-            "https://[fc00::1]/",
-            "https://[ff02::1]/",
-        ] {
-            assert!(check_url(bad, false).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn development_may_allow_private_and_http_addresses_but_no_nonsense() {
-        for good in ["http://127.0.0.1:9/", "https://localhost/", "http://receiver:9000/hook"] {
-            assert!(check_url(good, true).is_ok(), "{good}");
-            assert!(check_url(good, false).is_err(), "{good}");
-        }
-        for bad in ["ftp://127.0.0.1/", "http://user@127.0.0.1/", "http://127.0.0.1:0/", "http://"]
-        {
-            assert!(check_url(bad, true).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn an_address_has_at_most_2000_characters() {
-        let long = |chars: usize| {
-            let start = "https://example.com/";
-            format!("{start}{}", "a".repeat(chars - start.len()))
-        };
-        assert!(check_url(&long(2_000), false).is_ok());
-        assert!(check_url(&long(2_001), false).is_err());
-    }
 }

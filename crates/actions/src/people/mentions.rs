@@ -45,16 +45,6 @@ pub fn list_mentions(
     )?)
 }
 
-/// True when a conversation holds a note that names the actor and that they have not read.
-pub fn is_mentioned(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<bool> {
-    let found: Option<(String,)> = tx.opt(
-        "SELECT id FROM mentions
-         WHERE ws = ?1 AND person = ?2 AND conversation = ?3 AND read_at IS NULL LIMIT 1",
-        &[&cx.actor.ws, own_id(cx)?, id],
-    )?;
-    Ok(found.is_some())
-}
-
 /// Writes down that the actor has read every note that names them.
 pub fn read_mentions(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
     tx.exec(

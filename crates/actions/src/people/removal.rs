@@ -4,17 +4,17 @@ use base::actor::{Circle, Principal, Role};
 use base::app::Cx;
 use base::email_address::EmailAddress;
 use base::error::{Error, Result};
-use base::ids::{ConversationId, MailboxId, UserId, WebhookId};
+use base::ids::{AgentId, ConversationId, MailboxId, UserId, WebhookId};
 use base::limits::thousands;
 use db::Tx;
 use model::conversations;
 use model::erasure::deletions;
 use model::installation::audit_log::{self, Action};
 use model::mailboxes::inbox_access;
+use model::people::agent_limits::pausing;
 use model::people::owners::hold_owners;
 use model::people::removed_people::remember_removed;
-
-use crate::integrations::delivery_log::forget_webhook;
+use model::webhooks::registration::forget_webhook;
 
 /// Conversations that are given back at once.
 const GIVEN_BACK: i64 = 1_000;
@@ -34,11 +34,7 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
     may_remove(tx, cx, person, role)?;
     must_have_no_appointments(tx, cx, person)?;
     give_back(tx, cx, person)?;
-    tx.exec(
-        "UPDATE agents SET revoked_at = ?3
-         WHERE ws = ?1 AND made_by = ?2 AND revoked_at IS NULL",
-        &[&cx.actor.ws, person, &cx.now],
-    )?;
+    revoke_agents(tx, cx, person)?;
     inbox_access::unassign(tx, cx.actor.ws, person.as_str())?;
     pass_on_webhooks(tx, cx, person)?;
     close_inboxes(tx, cx, person)?;
@@ -146,7 +142,7 @@ fn oldest_owner(tx: &mut Tx<'_>, cx: &Cx<'_>, except: &UserId) -> Result<Option<
 
 /// Their conversations become unassigned; closed ones cause no event.
 fn give_back(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
-    for view in ["open", "waiting", "snoozed"] {
+    for view in ["open", "leaving", "waiting", "snoozed"] {
         let assigned: Vec<(ConversationId,)> = tx.all(
             "SELECT id FROM conversations
              WHERE ws = ?1 AND circle = 'team' AND assignee = ?2 AND view = ?3 LIMIT ?4",
@@ -169,6 +165,23 @@ fn give_back(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
          WHERE ws = ?1 AND circle = 'team' AND assignee = ?2 AND view = 'closed'",
         &[&cx.actor.ws, person],
     )?;
+    Ok(())
+}
+
+/// Revokes the keys and apps of a person, and stops what these have under way.
+fn revoke_agents(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
+    let agents: Vec<(AgentId,)> = tx.all(
+        "SELECT id FROM agents WHERE ws = ?1 AND made_by = ?2 AND revoked_at IS NULL",
+        &[&cx.actor.ws, person],
+    )?;
+    tx.exec(
+        "UPDATE agents SET revoked_at = ?3
+         WHERE ws = ?1 AND made_by = ?2 AND revoked_at IS NULL",
+        &[&cx.actor.ws, person, &cx.now],
+    )?;
+    for (agent,) in agents {
+        pausing::stop_what_waits(tx, cx, &agent)?;
+    }
     Ok(())
 }
 

@@ -55,6 +55,8 @@ pub struct SignedIn {
     pub opens_private: bool,
     /// The code of the language that the person chose for the app; empty for the browser's.
     pub language: String,
+    /// For how many seconds they can stop what they wrote.
+    pub undo_seconds: i64,
 }
 
 impl SignedIn {
@@ -338,6 +340,7 @@ db::row! {
         plan: Plan = "w.plan",
         is_new: bool = "w.first_steps_over_at IS NULL",
         language: String = "u.language",
+        undo_seconds: i64 = "coalesce(u.undo_seconds, w.undo_seconds)",
     }
 }
 
@@ -374,6 +377,7 @@ pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<Signe
         stale: now - found.seen_at >= SEEN_EVERY_MS,
         opens_private: found.opens_private,
         language: found.language,
+        undo_seconds: found.undo_seconds,
     })
 }
 

@@ -2,20 +2,27 @@
 
 use base::app::Cx;
 use base::error::{Error, Result};
-use base::ids::{ConversationId, MessageId};
+use base::ids::{ConversationId, MailboxId, MessageId, UserId};
 use base::states::{ConversationRisk, MessageStatus};
-use db::Tx;
+use bookings::agent_acts;
+use db::{Json, Tx};
 use model::conversations::Conversation;
 use model::mailboxes::{self, Mailbox};
-use model::messages::helper_drafts;
-use outbound::messages;
+use model::messages::{helper_drafts, recipients};
+use model::people::agent_limits::unusual::{self, JudgedMessage, Unusual, UnusualKind};
+use model::people::agent_limits::words::words_of_message;
+use outbound::{messages, scheduling};
 
 use crate::conversation_bookings::{MessageOffer, offer_of};
 use crate::conversations::timeline::{MessageEntry, attach_files};
 use crate::documents::document_requests::card;
+use crate::writing::drafts;
+use crate::writing::seen::SeenConversation;
 
 /// Drafts and scheduled messages that a page lists.
 const LISTED: i64 = 100;
+/// Messages of agents that are looked up at a time to be stopped.
+const STOPPED_TOGETHER: i64 = 200;
 /// The customer's messages shown beside a draft.
 const SAID_SHOWN: i64 = 3;
 
@@ -32,6 +39,8 @@ db::row! {
         pub contact: String = "coalesce(c.contact_name, c.contact_email)",
         pub risk: Option<ConversationRisk> = "c.risk",
         pub asks: bool = "m.request IS NOT NULL",
+        /// What is unusual about it, as far as no person wrote it.
+        pub unusual: Option<Json<Vec<UnusualKind>>>,
         /// True when the customer wrote after the draft was made.
         pub wrote_meanwhile: bool = "EXISTS (
             SELECT 1 FROM messages n
@@ -65,10 +74,11 @@ pub struct Decision {
     pub mailbox: Mailbox,
     /// The customer's latest messages, newest first.
     pub said: Vec<MessageEntry>,
-    /// The next message's serial: a decision on this page has seen the messages before it.
-    pub seen: i64,
+    pub seen: SeenConversation,
     /// The times that the draft offers.
     pub offer: Option<MessageOffer>,
+    /// What is unusual about it as it stands now, where no person wrote it.
+    pub unusual: Vec<Unusual>,
 }
 
 impl Decision {
@@ -109,18 +119,38 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
     let mut shown: Vec<&mut MessageEntry> = said.iter_mut().chain([&mut draft]).collect();
     attach_files(tx, cx, &mut shown)?;
     let mailbox = mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?;
-    let (seen,): (i64,) = tx.one(
-        "SELECT next_serial FROM conversations WHERE ws = ?1 AND id = ?2",
-        &[&ws, &conversation.id],
-    )?;
+    let seen = SeenConversation::now(tx, cx, &conversation.id)?;
     Ok(Decision {
         offer: offer_of(tx, cx, &draft.id)?,
+        unusual: unusual_of(tx, cx, &conversation, &draft)?,
         draft,
         mailbox: mailbox.ok_or(Error::NotFound("draft"))?,
         conversation,
         said,
         seen,
     })
+}
+
+/// What is unusual about a draft that an agent or a helper wrote.
+fn unusual_of(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    draft: &MessageEntry,
+) -> Result<Vec<Unusual>> {
+    if draft.author.as_deref().is_some_and(|author| UserId::parse(author).is_some()) {
+        return Ok(Vec::new());
+    }
+    let recipients = recipients::of_message(tx, cx.actor.ws, &draft.id)?;
+    let asked = draft.asks.iter().flat_map(|request| &request.items);
+    let asked = asked.map(|item| (item.label.as_str(), item.description.as_deref()));
+    let judged = JudgedMessage {
+        recipients: &recipients,
+        words: &words_of_message(conversation, &draft.text, asked),
+        has_files: !draft.files.is_empty() || draft.forwards.is_some(),
+        is_secure: draft.secure,
+    };
+    unusual::find(tx, cx, conversation, &judged)
 }
 
 db::row! {
@@ -130,6 +160,8 @@ db::row! {
         pub conversation: ConversationId,
         /// `None` while it is held.
         pub sends_at: Option<i64>,
+        /// For how long it can be stopped in all.
+        pub waits: Option<i64> = "m.sends_at - m.scheduled_at",
         /// Who holds it in the queue.
         pub held_by: Option<String> = "CASE WHEN m.held_at IS NOT NULL THEN m.held_by END",
         pub author: Option<String>,
@@ -137,6 +169,10 @@ db::row! {
         pub subject: String = "c.subject",
         pub contact: String = "coalesce(c.contact_name, c.contact_email)",
         pub text: String,
+        pub mailbox: MailboxId,
+    } later {
+        /// The reader may let it leave at once.
+        pub may_send_now: bool,
     }
 }
 
@@ -160,17 +196,88 @@ pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ScheduledMessage>> {
             &[&cx.actor.ws, first, second, &left],
         )?);
     }
+    note_rights(tx, cx, &mut leaving)?;
     Ok(leaving)
+}
+
+/// Notes which of these messages the actor may let leave at once.
+fn note_rights(tx: &mut Tx<'_>, cx: &Cx<'_>, messages: &mut [ScheduledMessage]) -> Result<()> {
+    let mut known: Vec<(MailboxId, bool)> = Vec::new();
+    for message in messages {
+        let found = known.iter().find(|(mailbox, _)| *mailbox == message.mailbox);
+        message.may_send_now = match found.map(|(_, may_send_now)| *may_send_now) {
+            Some(may_send_now) => may_send_now,
+            None => {
+                let may_send_now = scheduling::may_send_now(tx, cx, &message.mailbox)?;
+                known.push((message.mailbox.clone(), may_send_now));
+                may_send_now
+            }
+        };
+    }
+    Ok(())
+}
+
+/// Stops all that agents have under way and that the actor sees: their messages are drafts again, and
+/// bookings stay as they were. What people send or approved stays. Returns how many there were.
+pub fn stop_agents(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<usize> {
+    let (mut stopped, mut last) = (0, String::new());
+    loop {
+        let leaving = leaving_of_agents(tx, cx, &last, STOPPED_TOGETHER)?;
+        let Some(newest) = leaving.last() else { break };
+        last = newest.to_string();
+        for message in &leaving {
+            drafts::stop_message(tx, cx, message)?;
+        }
+        stopped += leaving.len();
+    }
+    loop {
+        let planned = agent_acts::list_planned(tx, cx.actor)?;
+        if planned.is_empty() {
+            return Ok(stopped);
+        }
+        for act in &planned {
+            let booking = bookings::load(tx, cx.actor, act.id.as_str())?;
+            agent_acts::stop(tx, cx, &booking)?;
+        }
+        stopped += planned.len();
+    }
+}
+
+/// True when there is a message that [`stop_agents`] would stop.
+pub fn do_agents_send(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<bool> {
+    Ok(!leaving_of_agents(tx, cx, "", 1)?.is_empty())
+}
+
+/// The scheduled messages that agents wrote and nobody approved, in the order of their ids after one of
+/// them.
+fn leaving_of_agents(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    after: &str,
+    most: i64,
+) -> Result<Vec<MessageId>> {
+    let (first, second) = cx.actor.circles.pair();
+    let leaving: Vec<(MessageId,)> = tx.all(
+        &format!(
+            "SELECT m.id {SCHEDULED_MESSAGES} AND m.approved IS NULL AND m.id > ?4
+               AND EXISTS (SELECT 1 FROM agents g WHERE g.ws = m.ws AND g.id = m.author)
+             ORDER BY m.id LIMIT ?5"
+        ),
+        &[&cx.actor.ws, first, second, &after, &most],
+    )?;
+    Ok(leaving.into_iter().map(|(id,)| id).collect())
 }
 
 /// One scheduled message, while it can still be stopped.
 pub fn under_way(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Option<ScheduledMessage>> {
     let (first, second) = cx.actor.circles.pair();
-    Ok(tx.opt(
+    let mut found: Option<ScheduledMessage> = tx.opt(
         &format!(
             "SELECT {} {SCHEDULED_MESSAGES} AND m.id = ?4 AND m.sends_at > ?5",
             ScheduledMessage::COLUMNS
         ),
         &[&cx.actor.ws, first, second, id, &cx.now],
-    )?)
+    )?;
+    note_rights(tx, cx, found.as_mut_slice())?;
+    Ok(found)
 }

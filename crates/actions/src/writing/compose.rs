@@ -1,12 +1,11 @@
-//! Composing in the app: replies, forwarded messages and first mails, and the check for newer
-//! messages.
+//! Composing in the app: replies, forwarded messages and first mails.
 
 use base::app::Cx;
 use base::email_address::EmailAddress;
 use base::error::{Error, Result, ValidationError, ValidationErrors};
-use base::ids::{ConversationId, MessageId};
+use base::ids::{ConversationId, MemberId, MessageId};
 use base::limits::{REPLY_CHARS, SUBJECT_CHARS};
-use base::states::{Direction, Status};
+use base::states::Status;
 use bookings::offers::{self, CheckedOffer, OfferInput};
 use db::Tx;
 use model::conversations::{self, Conversation};
@@ -15,7 +14,9 @@ use model::mailboxes;
 use model::messages::attachments::{self, StoredAttachment};
 use model::messages::recipients::{Party, RecipientList};
 use model::messages::sealed_attachments;
+use model::messages::send_effects::{BeforeClosing, SendEffects};
 use model::messages::written_text::{TextFormat, WrittenText};
+use model::people::members;
 use outbound::drafts::ReplyResult;
 use outbound::drafts::{self, DraftContent};
 use outbound::scheduling::MessageTimes;
@@ -23,6 +24,8 @@ use outbound::scheduling::MessageTimes;
 use crate::conversations::timeline::FileLocation;
 use crate::sign_in::sessions::own_id;
 use crate::writing::autosaves::{AutosaveKey, forget_autosave, too_long};
+use crate::writing::seen::{DecisionOutcome, NewerMessage, SeenConversation, Writers, newer_than};
+use crate::writing::sent_before::{PostedMessage, begun_since, written_since};
 
 /// A message as a person wrote it.
 #[derive(Clone, Debug)]
@@ -48,6 +51,29 @@ impl NewReply {
         let in_the_clear = self.forwards.as_ref().map(|_| false);
         SecureSendOptions { secure: self.secure.or(in_the_clear), days: None }
     }
+
+    fn words(&self) -> WrittenText {
+        WrittenText::new(&self.body, self.format)
+    }
+
+    /// As it is compared with what the same form wrote before.
+    fn posted_message<'a>(
+        &'a self,
+        words: &'a WrittenText,
+        place: &'a AutosaveKey,
+        offer: Option<&'a OfferInput>,
+    ) -> PostedMessage<'a> {
+        PostedMessage {
+            words,
+            recipients: &self.recipients,
+            sends: self.send,
+            forwards: self.forwards.as_ref().map(|forwarded| &forwarded.id),
+            secure: self.secure_wish().secure,
+            offer,
+            documents: &[],
+            place: Some(place),
+        }
+    }
 }
 
 /// A message that is passed on, and those of its files that go along.
@@ -57,39 +83,105 @@ pub struct ForwardedMessage {
     pub files: Vec<FileLocation>,
 }
 
-/// Sends a message after the undo window or at its time, or keeps it as a draft for the team.
+/// Sends a message after the undo window or at its time, or keeps it as a draft for the team. A reply
+/// is sent only if nobody wrote meanwhile. A form that comes again is answered with what it wrote.
 pub fn send_reply(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &str,
     message: &NewReply,
-) -> Result<ReplyResult> {
+    seen: SeenConversation,
+) -> Result<DecisionOutcome<ReplyResult>> {
     let mut conversation = conversations::load(tx, cx.actor, id)?;
-    check(message)?;
+    let place = AutosaveKey::Conversation(conversation.id.clone());
     if let Some(forwarded) = &message.forwards {
         add_forwarded_files(tx, cx, &conversation, forwarded)?;
     }
-    let place = AutosaveKey::Conversation(conversation.id.clone());
+    let words = message.words();
+    let posted = message.posted_message(&words, &place, None);
+    if let Some(written) = written_since(tx, cx, &conversation, &posted, seen)? {
+        return Ok(DecisionOutcome::Done(written));
+    }
+    if let Some(newer) = meanwhile(tx, cx, &conversation, message, seen)? {
+        return Ok(DecisionOutcome::Meanwhile(newer));
+    }
+    check(message)?;
     let result = write(tx, cx, &conversation, message, &place, None)?;
+    let mut effects = SendEffects::default();
+    if message.send && message.forwards.is_none() {
+        effects.assigned = take_unassigned(tx, cx, &mut conversation)?;
+    }
     if message.send && message.close {
+        effects.closed = BeforeClosing::of(cx, &conversation);
         conversations::set_status(tx, cx, &mut conversation, Status::Closed)?;
     }
-    Ok(result)
+    effects.keep(tx, cx.actor.ws, &result.message_id)?;
+    Ok(DecisionOutcome::Done(result))
 }
 
-/// Sends a reply that offers times, or keeps it as a draft for the team.
+/// Sends a reply that offers times if nobody wrote meanwhile, or keeps it as a draft for the team.
 pub fn offer_times(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &str,
     message: &NewReply,
     offer: &OfferInput,
-) -> Result<ReplyResult> {
-    let conversation = conversations::load(tx, cx.actor, id)?;
+    seen: SeenConversation,
+) -> Result<DecisionOutcome<ReplyResult>> {
+    let mut conversation = conversations::load(tx, cx.actor, id)?;
+    let place = AutosaveKey::Conversation(conversation.id.clone());
+    let words = message.words();
+    let posted = message.posted_message(&words, &place, Some(offer));
+    if let Some(written) = written_since(tx, cx, &conversation, &posted, seen)? {
+        return Ok(DecisionOutcome::Done(written));
+    }
+    if let Some(newer) = meanwhile(tx, cx, &conversation, message, seen)? {
+        return Ok(DecisionOutcome::Meanwhile(newer));
+    }
     check(message)?;
     let offer = offers::check(tx, cx, offer)?;
-    let place = AutosaveKey::Conversation(conversation.id.clone());
-    write(tx, cx, &conversation, message, &place, Some(offer))
+    let result = write(tx, cx, &conversation, message, &place, Some(offer))?;
+    if message.send {
+        let assigned = take_unassigned(tx, cx, &mut conversation)?;
+        SendEffects { assigned, closed: None }.keep(tx, cx.actor.ws, &result.message_id)?;
+    }
+    Ok(DecisionOutcome::Done(result))
+}
+
+/// What stops a message. A draft waits for a person anyway, and what is passed on answers nobody.
+fn meanwhile(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &NewReply,
+    seen: SeenConversation,
+) -> Result<Option<NewerMessage>> {
+    match message.send && message.forwards.is_none() {
+        true => newer_than(tx, cx, conversation, seen, Writers::Everybody),
+        false => Ok(None),
+    }
+}
+
+/// Gives a conversation that nobody has to the person who answers it, where the workspace wants that.
+/// Answers who got it.
+pub(crate) fn take_unassigned(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+) -> Result<Option<String>> {
+    let (is_wanted,): (bool,) =
+        tx.one("SELECT answer_assigns FROM workspaces WHERE ws = ?1", &[&cx.actor.ws])?;
+    if !is_wanted || conversation.assignee.is_some() {
+        return Ok(None);
+    }
+    let Some(me) = members::find_name(tx, cx.actor.ws, &MemberId::User(own_id(cx)?.clone()))?
+    else {
+        return Ok(None);
+    };
+    conversations::assign(tx, cx, conversation, Some(&me))?;
+    let taken_by = me.id.as_str().to_owned();
+    conversation.assignee = Some(me.id);
+    Ok(Some(taken_by))
 }
 
 /// The first mail to somebody, as a person wrote it.
@@ -99,6 +191,8 @@ pub struct FirstMail {
     pub mailbox: String,
     pub subject: String,
     pub message: NewReply,
+    /// When its form was shown, if that is known: what the form began since is not begun again.
+    pub opened_at: Option<i64>,
 }
 
 /// Starts a conversation with a first mail. Once it has left, the conversation waits for them.
@@ -118,6 +212,14 @@ pub fn send_first_mail(
     if !problems.0.is_empty() {
         return Err(Error::Invalid(problems));
     }
+    if let Some(opened_at) = first.opened_at {
+        let words = first.message.words();
+        let posted = first.message.posted_message(&words, &AutosaveKey::New, None);
+        let begun = begun_since(tx, cx, (&mailbox.id, subject), &posted, opened_at)?;
+        if let Some(begun) = begun {
+            return Ok(begun);
+        }
+    }
     let recipients = &first.message.recipients;
     let conversation = drafts::begin_conversation(tx, cx, &mailbox, subject, recipients)?;
     let result = write(tx, cx, &conversation, &first.message, &AutosaveKey::New, None)?;
@@ -133,7 +235,7 @@ fn write(
     place: &AutosaveKey,
     offer: Option<CheckedOffer>,
 ) -> Result<ReplyResult> {
-    let written = WrittenText::new(&message.body, message.format);
+    let written = message.words();
     let wish = message.secure_wish();
     let me = own_id(cx)?;
     let is_secure = secure::days_of(tx, cx, conversation, wish)?.is_some();
@@ -257,41 +359,6 @@ pub fn parties(line: &str) -> Result<Vec<Party>, String> {
         }
     }
     Ok(parties)
-}
-
-/// A message by someone else that is newer than the page the actor decides from.
-pub struct NewerMessage {
-    pub id: MessageId,
-    pub at: i64,
-    pub direction: Direction,
-    pub by: String,
-}
-
-/// The first unseen message, if there is one: mail from the customer, or a message of another team
-/// member.
-pub fn newer_than(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    id: &str,
-    seen: i64,
-) -> Result<Option<NewerMessage>> {
-    let conversation = conversations::load(tx, cx.actor, id)?;
-    let me = cx.actor.member();
-    let me = me.as_ref().map_or("", |me| me.as_str());
-    let found: Option<(MessageId, i64, Direction, Option<String>, String)> = tx.opt(
-        "SELECT id, at, direction, from_name, from_email FROM messages
-         WHERE ws = ?1 AND conversation = ?2 AND serial >= ?3 AND discarded_at IS NULL
-           AND coalesce(author, '') <> ?4
-           AND (direction = 'inbound' OR status <> 'draft')
-         ORDER BY serial LIMIT 1",
-        &[&cx.actor.ws, &conversation.id, &seen, &me],
-    )?;
-    Ok(found.map(|(id, at, direction, name, email)| NewerMessage {
-        id,
-        at,
-        direction,
-        by: name.unwrap_or(email),
-    }))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use base::actor::Principal;
 use base::app::Cx;
 use base::error::{Error, Result};
-use base::ids::MessageId;
+use base::ids::{ConversationId, MessageId};
 use base::limits::{REPLY_CHARS, thousands};
 use base::states::MessageStatus;
 use bookings::offers;
@@ -17,43 +17,51 @@ use model::messages::draft_outcomes::{self, DraftOutcome};
 use model::messages::helper_drafts;
 use model::messages::placeholders::signed_text;
 use model::messages::recipients::{self, RecipientList};
+use model::messages::send_effects::SendEffects;
 use model::messages::written_text::{TextFormat, WrittenText};
 use model::webhooks::events::{self, DraftApproved, DraftAuthor, EventActor};
 use outbound::drafts;
 use outbound::messages::{self, OutgoingMessage};
-use outbound::scheduling::{self, MessageTimes};
+use outbound::scheduling::{self, MessageTimes, WriterKind};
 
 use crate::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind, autosave, load_autosave};
-use crate::writing::compose::recipient_line;
+use crate::writing::compose::{recipient_line, take_unassigned};
+use crate::writing::seen::{DecisionOutcome, SeenDraft, Writers, newer_than};
 use crate::writing::unsent_files::list;
 
-/// Approves a draft as it was seen, with the text as the person left it, Markdown if it is rich. It
-/// leaves after the undo window. Answers when.
+/// What a person leaves of a draft that they approve.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DraftApproval<'a> {
+    /// `None` leaves them as they are.
+    pub recipients: Option<&'a RecipientList>,
+    /// Markdown if the draft is rich; `None` leaves it as it is.
+    pub text: Option<&'a str>,
+    /// A time that the person chose, instead of the end of the undo window.
+    pub leaves_at: Option<i64>,
+}
+
+/// Approves a draft as it was seen, unless the customer wrote meanwhile. Answers when it leaves.
 pub fn approve_draft(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &MessageId,
-    revision: i64,
-    text: &str,
-) -> Result<i64> {
-    approve_draft_at(tx, cx, id, revision, text, None)
-}
-
-/// The same for a draft that leaves at a time that the person chose, or else after the undo window.
-pub fn approve_draft_at(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    id: &MessageId,
-    revision: i64,
-    text: &str,
-    leaves_at: Option<i64>,
-) -> Result<i64> {
-    let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
+    seen: SeenDraft,
+    approval: &DraftApproval<'_>,
+) -> Result<DecisionOutcome<i64>> {
+    let (message, mut conversation) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_person(cx)?;
-    must_be_seen(&message, revision)?;
+    let newer = newer_than(tx, cx, &conversation, seen.conversation, Writers::Customer)?;
+    if let Some(newer) = newer {
+        return Ok(DecisionOutcome::Meanwhile(newer));
+    }
+    must_be_seen(&message, seen.revision)?;
+    let readdressed = match approval.recipients {
+        Some(recipients) => set_recipients(tx, cx, id, recipients)?,
+        None => false,
+    };
     let message = messages::with_words(tx, cx, message)?;
-    let text = check_text(text)?;
-    let sends_at = departure(tx, cx, &conversation, id, leaves_at)?;
+    let text = check_text(approval.text.unwrap_or_else(|| source_text(&message)))?;
+    let sends_at = departure(tx, cx, &conversation, &message, approval.leaves_at)?;
     let drafted = helper_drafts::drafted_text(tx, cx.actor.ws, id)?;
     let edited = match drafted {
         Some(drafted) => {
@@ -61,13 +69,20 @@ pub fn approve_draft_at(
         }
         None => {
             approve_written(tx, cx, &conversation, &message, text, sends_at)?;
-            message.edited || text != source_text(&message)
+            message.edited || readdressed || text != source_text(&message)
         }
     };
+    let me = cx.actor.member();
+    let is_own = message.author.as_deref() == me.as_ref().map(|me| me.as_str());
+    if message.author.is_none() || is_own {
+        // It goes out in the name of whoever approves it.
+        let assigned = take_unassigned(tx, cx, &mut conversation)?;
+        SendEffects { assigned, closed: None }.keep(tx, cx.actor.ws, id)?;
+    }
     let fate = if edited { DraftFate::Edited } else { DraftFate::AsIs };
     tx.exec(
-        "UPDATE messages SET approved = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, id, &fate],
+        "UPDATE messages SET approved = ?3, edited = (edited OR ?4) WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id, &fate, &edited],
     )?;
     let approved = TimelineEvent::Approved { message_id: id.clone(), edited };
     timeline::record(tx, cx, &conversation.id, &approved)?;
@@ -79,7 +94,7 @@ pub fn approve_draft_at(
         edited,
     };
     events::record(tx, cx, &conversation.circle, &event)?;
-    Ok(sends_at)
+    Ok(DecisionOutcome::Done(sends_at))
 }
 
 /// When an approved draft leaves. A draft whose reminder would come before it has left, or that offers
@@ -88,17 +103,18 @@ fn departure(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
-    id: &MessageId,
+    message: &OutgoingMessage,
     leaves_at: Option<i64>,
 ) -> Result<i64> {
+    let writer = WriterKind::of(message.author.as_deref());
     if leaves_at.is_none() {
-        return MessageTimes::default().departure(cx, conversation);
+        return MessageTimes::default().departure(tx, cx, conversation, writer);
     }
-    let kept = scheduling::chosen_times(tx, cx, conversation, id)?;
+    let kept = scheduling::chosen_times(tx, cx, conversation, message)?;
     let times = MessageTimes { leaves_at, ..kept };
-    let offer = offers::of_message(tx, cx.actor.ws, id)?;
+    let offer = offers::of_message(tx, cx.actor.ws, &message.id)?;
     scheduling::must_not_wait_with_offer(times, offer.is_some())?;
-    let departure = times.departure(cx, conversation)?;
+    let departure = times.departure(tx, cx, conversation, writer)?;
     times.check_follow_up(cx, departure)?;
     Ok(departure)
 }
@@ -175,7 +191,7 @@ pub fn edit_draft(
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, id, &written.text, &written.markdown, &edited],
     )?;
-    search_index::draft(tx, cx.actor.ws, id)?;
+    search_index::draft(tx, cx, id)?;
     Ok(message.revision + 1)
 }
 
@@ -189,10 +205,20 @@ pub fn address_draft(
 ) -> Result<()> {
     let (message, _) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_seen(&message, revision)?;
-    if let Some(sentence) = recipients.problem() {
-        return Err(Error::invalid("to", sentence));
+    set_recipients(tx, cx, id, recipients).map(drop)
+}
+
+/// Answers whether they are others than before.
+fn set_recipients(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &MessageId,
+    recipients: &RecipientList,
+) -> Result<bool> {
+    match recipients.problem() {
+        Some(sentence) => Err(Error::invalid("to", sentence)),
+        None => messages::address(tx, cx, id, recipients),
     }
-    messages::address(tx, cx, id, recipients)
 }
 
 /// Takes a draft out of the queue and the timeline.
@@ -223,7 +249,7 @@ pub enum StoppedMessage {
 /// are drafts again.
 pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<StoppedMessage> {
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
-    let times = scheduling::chosen_times(tx, cx, &conversation, id)?;
+    let times = scheduling::chosen_times(tx, cx, &conversation, &message)?;
     messages::stop(tx, cx, &conversation, &message)?;
     let draft = StoppedMessage::Draft { leaves_at: times.leaves_at };
     let Principal::Person { id: me, .. } = &cx.actor.who else { return Ok(draft) };
@@ -255,9 +281,18 @@ pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Stop
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, id, &cx.now],
     )?;
-    search_index::draft(tx, cx.actor.ws, id)?;
+    search_index::draft(tx, cx, id)?;
     conversations::note_drafts(tx, cx, &conversation)?;
     Ok(StoppedMessage::InComposer)
+}
+
+/// Lets a scheduled message leave at once. Answers its conversation; to whoever presses once more, and to
+/// the second of two people, it is on its way already.
+pub fn send_now(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<ConversationId> {
+    let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
+    must_be_person(cx)?;
+    scheduling::send_now(tx, cx, &message)?;
+    Ok(conversation.id)
 }
 
 /// A draft stays in the format that it was written in.

@@ -54,7 +54,7 @@ db::row! {
 }
 
 /// A saved reply as a person enters it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SavedReplyInput {
     pub name: String,
     pub folder: String,

@@ -39,7 +39,7 @@ fn conversation_of_sent(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<
 }
 
 /// A file of a secure message, if the actor may see its conversation.
-pub fn protected_file(
+pub fn secure_file(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     message: &MessageId,

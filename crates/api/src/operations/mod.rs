@@ -6,6 +6,7 @@ mod conversations;
 mod documents;
 mod messages;
 mod tool;
+mod webhooks;
 mod workspace;
 
 use base::app::Cx;
@@ -85,7 +86,7 @@ pub struct Operation {
     pub idempotent: bool,
     pub title: &'static str,
     pub about: &'static str,
-    /// The query of a GET, the body of a POST.
+    /// The query of a GET, the body of a POST; none of a DELETE.
     pub fields: &'static [InputField],
     /// True when the body itself may be left out.
     pub body_optional: bool,
@@ -101,6 +102,7 @@ pub struct Operation {
 pub enum Method {
     Get,
     Post,
+    Delete,
 }
 
 impl Method {
@@ -108,6 +110,7 @@ impl Method {
         match self {
             Method::Get => "GET",
             Method::Post => "POST",
+            Method::Delete => "DELETE",
         }
     }
 }
@@ -158,6 +161,8 @@ pub struct OperationOutput {
     pub count: Option<ListCount>,
     /// What a model must know before it reads the body.
     pub warning: Option<String>,
+    /// True when the body holds a secret: where it is kept, it is sealed.
+    pub has_secret: bool,
     /// A file that the server sends or reads before it answers.
     pub file: Option<FileOutput>,
 }
@@ -214,14 +219,18 @@ pub fn find_by_name(name: &str) -> Option<&'static Operation> {
 
 pub static OPERATIONS: &[Operation] = &[
     workspace::me::OPERATION,
+    workspace::help::OPERATION,
     conversations::list_conversations::OPERATION,
     conversations::get_conversation::OPERATION,
     workspace::get_contact::OPERATION,
     conversations::add_note::OPERATION,
+    conversations::hand_over::OPERATION,
     conversations::set_status::OPERATION,
     conversations::set_sorting::OPERATION,
     conversations::tag_conversation::OPERATION,
     conversations::assign_conversation::OPERATION,
+    conversations::update_conversations::OPERATION,
+    conversations::undo::OPERATION,
     conversations::merge_conversations::OPERATION,
     conversations::split_conversation::OPERATION,
     messages::reply::OPERATION,
@@ -249,8 +258,14 @@ pub static OPERATIONS: &[Operation] = &[
     bookings::create_booking::OPERATION,
     bookings::cancel_booking::OPERATION,
     bookings::move_booking::OPERATION,
+    webhooks::list_webhooks::OPERATION,
+    webhooks::create_webhook::OPERATION,
+    webhooks::delete_webhook::OPERATION,
+    workspace::list_calls::OPERATION,
+    workspace::undo_agent::OPERATION,
     workspace::list_events::OPERATION,
     workspace::sandbox_inbound::OPERATION,
+    workspace::pause_agent::OPERATION,
 ];
 
 /// The input of an operation that only the path says something to.

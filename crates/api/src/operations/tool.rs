@@ -5,8 +5,14 @@ use super::{Access, OPERATIONS, Operation, ScopeRule};
 /// The MCP description of an operation, in addition to the operation table.
 pub struct Tool {
     pub name: &'static str,
-    /// Written for a model: what it does, when to use it, what happens to the customer.
+    /// Written for a model, which reads it with every conversation: what it does and when to use it, as
+    /// short as it can be said.
     pub about: &'static str,
+    /// All there is to say, which the tool `help` gives: what it does, when to use it, what happens to the
+    /// customer.
+    pub help: &'static str,
+    /// What a model must know of arguments whose names do not say it.
+    pub hints: &'static [(&'static str, &'static str)],
     /// The arguments of one call, as JSON.
     pub example: &'static str,
     /// What a list is called inside the structured result, which is always an object; `None` when

@@ -17,6 +17,7 @@ string_enum! {
         SecureReminders = "secure reminders",
         BookingHolds = "booking holds",
         BookingReminders = "booking reminders",
+        BookingActs = "booking acts",
         BusyCalendars = "busy calendars",
         Submissions = "handing over",
         Uploads = "uploads",

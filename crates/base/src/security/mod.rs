@@ -1,5 +1,6 @@
 //! Keys, secrets, codes and what may be reached.
 
+pub mod agent_policy;
 pub mod api_key;
 pub mod content_key;
 pub mod debug_without_secrets;

@@ -3,7 +3,21 @@
 use crate::string_enum::string_enum;
 
 string_enum! {
-    Scope { Read = "read", Write = "write", Draft = "draft", Send = "send", Record = "record" }
+    Scope {
+        Read = "read",
+        Write = "write",
+        Draft = "draft",
+        Send = "send",
+        Record = "record",
+        Admin = "admin",
+    }
+}
+
+impl Scope {
+    /// What a key may be given without asking for it by name, and all that an app may be given: administering
+    /// is for keys that somebody makes for it.
+    pub const USUAL: &'static [Scope] =
+        &[Scope::Read, Scope::Write, Scope::Draft, Scope::Send, Scope::Record];
 }
 
 /// A scope of a key. Every other scope includes `read`.
@@ -17,6 +31,12 @@ impl Scopes {
         scopes.sort_unstable();
         scopes.dedup();
         Scopes(scopes)
+    }
+
+    /// Those of an app, which never administers.
+    pub fn of_app(chosen: &[Scope]) -> Scopes {
+        let usual = chosen.iter().filter(|scope| Scope::USUAL.contains(scope));
+        Scopes::new(&usual.copied().collect::<Vec<_>>())
     }
 
     /// The scopes of a caller without a key.

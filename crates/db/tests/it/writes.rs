@@ -12,6 +12,8 @@ on_both! {
     a_write_sees_its_own_rows,
     a_write_that_goes_on_after_a_failed_statement_is_undone,
     a_duplicate_is_the_error_of_the_one_who_brought_it,
+    a_write_that_nobody_waited_for_tells_its_own_error,
+    the_answers_of_writes_that_nobody_waits_for_block_none_behind_them,
     a_write_waits_for_the_disk_and_a_jot_does_not,
     what_is_put_off_is_there_with_the_write_and_not_without_it,
 }
@@ -134,6 +136,47 @@ async fn a_duplicate_is_the_error_of_the_one_who_brought_it(db: &Database) {
         matches!(duplicate, Err(StoreError::Sqlite(_) | StoreError::Postgres(_))),
         "{duplicate:?}"
     );
+    assert_works(&store).await;
+}
+
+async fn a_write_that_nobody_waited_for_tells_its_own_error(db: &Database) {
+    const INSERT: &str = "INSERT INTO numbers (n) VALUES (?1)";
+    let store = db.open();
+    store.write(|tx| insert(tx, 1)).await.unwrap();
+    let at_the_end: Result<(), StoreError> =
+        store.write(|tx| tx.exec_soon(INSERT, &[&1_i64])).await;
+    let before_another: Result<u64, StoreError> = store
+        .write(|tx| {
+            tx.exec_soon(INSERT, &[&1_i64])?;
+            tx.exec("UPDATE numbers SET n = n / 0", &[])
+        })
+        .await;
+    for error in [at_the_end.unwrap_err(), before_another.unwrap_err()] {
+        assert!(error.to_string().to_lowercase().contains("unique constraint"), "{error}");
+    }
+    assert_eq!(stored(&store).await, [1]);
+    assert_works(&store).await;
+}
+
+/// Their answers come in pieces of any size, and more of them than there is room for.
+async fn the_answers_of_writes_that_nobody_waits_for_block_none_behind_them(db: &Database) {
+    const INSERT: &str = "INSERT INTO numbers (n) VALUES (?1)";
+    let store = db.open();
+    store.write(|tx| insert(tx, 1)).await.unwrap();
+    for writes in 1..80 {
+        let outcome: Result<(), StoreError> = store
+            .write(move |tx| {
+                for n in 2..=writes {
+                    tx.exec_soon(INSERT, &[&n])?;
+                }
+                (0..writes).try_for_each(|_| tx.exec_soon(INSERT, &[&1_i64]))?;
+                tx.one::<(i64,)>("SELECT count(*) FROM numbers", &[]).map(drop)
+            })
+            .await;
+        let error = outcome.unwrap_err();
+        assert!(error.to_string().to_lowercase().contains("unique constraint"), "{error}");
+    }
+    assert_eq!(stored(&store).await, [1]);
     assert_works(&store).await;
 }
 

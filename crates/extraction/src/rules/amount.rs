@@ -32,7 +32,8 @@ pub fn amount(sheet: &Sheet) -> Option<Amount> {
     let all = all_amounts(sheet);
     let largest = all.iter().copied().fold(0.0, f64::max);
     let mut best: Option<(i32, Amount)> = None;
-    for (phrases, score) in [(GROSS, GROSS_SCORE), (TO_PAY, TO_PAY_SCORE), (TOTAL, TOTAL_SCORE)] {
+    for (phrases, score) in [(*GROSS, GROSS_SCORE), (*TO_PAY, TO_PAY_SCORE), (*TOTAL, TOTAL_SCORE)]
+    {
         for label in sheet.labels(phrases) {
             let Some((found, row, lower)) = value_of(sheet, &label) else { continue };
             let mut score = score + lower + of_label(sheet, &label);
@@ -53,14 +54,14 @@ pub fn amount(sheet: &Sheet) -> Option<Amount> {
 
 /// Whether a sum stands behind a label that asks for one.
 pub fn is_labelled(sheet: &Sheet) -> bool {
-    let labels = sheet.labels(GROSS).into_iter().chain(sheet.labels(TO_PAY));
+    let labels = sheet.labels(*GROSS).into_iter().chain(sheet.labels(*TO_PAY));
     labels.into_iter().any(|label| value_of(sheet, &label).is_some_and(|(found, ..)| found.cents))
 }
 
 /// What the words of the label's own cell say about it.
 fn of_label(sheet: &Sheet, label: &Label) -> i32 {
     let words: Vec<WordToken> = letters(&sheet.cell(label).tokens);
-    let part = has(&words, NOT_THE_WHOLE) && !has(&words, WITH_TAX);
+    let part = has(&words, *NOT_THE_WHOLE) && !has(&words, *WITH_TAX);
     let sentence = words.len() >= SENTENCE;
     (if part { NOT_WHOLE } else { 0 }) + (if sentence { IN_SENTENCE } else { 0 })
 }
@@ -74,7 +75,7 @@ fn value_of(sheet: &Sheet, label: &Label) -> Option<(Number, usize, i32)> {
     for right in &sheet.rows[label.row].cells[label.cell + 1..] {
         let found = numbers(&right.text).into_iter().rfind(is_money);
         let speaks = letters(&right.tokens).iter().filter(|token| token.word.len() > 3).count() > 0;
-        if speaks && !has(&right.tokens, WITH_TAX) {
+        if speaks && !has(&right.tokens, *WITH_TAX) {
             break;
         }
         last = found.or(last);

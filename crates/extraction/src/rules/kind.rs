@@ -1,5 +1,7 @@
 //! Classifies a document by typical words.
 
+use phrases::word_lists;
+
 use super::sheet::Sheet;
 use super::tokens::find;
 use crate::paper::PaperKind;
@@ -19,219 +21,37 @@ const ENOUGH: u32 = 3;
 /// Letters and digits from which a picture is one of a paper.
 const PAPER_FROM: usize = 60;
 
-const WORDS: &[(PaperKind, &[&str])] = &[
-    (
-        PaperKind::Invoice,
-        &[
-            "invoice",
-            "tax invoice",
-            "credit note",
-            "bill",
-            "amount due",
-            "*rechnung",
-            "rechnungsnummer",
-            "rechnungsnr",
-            "rechnungs nr",
-            "rechnungsdatum",
-            "rechnungsbetrag",
-            "*gutschrift",
-            "rechnungskorrektur",
-            "facture",
-            "avoir",
-            "factura",
-            "nota de credito",
-            "fattura",
-            "nota di credito",
-            "*factuur",
-            "factuurnummer",
-            "factuurdatum",
-            "creditnota",
-            "faktura",
-            "fatura",
-        ],
-    ),
-    (
-        PaperKind::Receipt,
-        &[
-            "receipt",
-            "cash receipt",
-            "sales receipt",
-            "kassenbon",
-            "quittung",
-            "kassenbeleg",
-            "barverkauf",
-            "beleg nr",
-            "recu",
-            "ticket de caisse",
-            "recibo",
-            "ticket",
-            "scontrino",
-            "ricevuta",
-            "documento commerciale",
-            "kassabon",
-            "bon",
-            "kwitantie",
-            "change due",
-            "card payment",
-            "kartenzahlung",
-            "gegeben",
-            "ruckgeld",
-            "approved",
-            "terminal",
-        ],
-    ),
-    (
-        PaperKind::Statement,
-        &[
-            "statement",
-            "account statement",
-            "bank statement",
-            "statement of account",
-            "opening balance",
-            "closing balance",
-            "kontoauszug",
-            "kontostand",
-            "alter saldo",
-            "neuer saldo",
-            "anfangssaldo",
-            "endsaldo",
-            "releve de compte",
-            "ancien solde",
-            "nouveau solde",
-            "extracto",
-            "extracto bancario",
-            "extracto de cuenta",
-            "saldo anterior",
-            "estratto conto",
-            "saldo iniziale",
-            "saldo finale",
-            "rekeningafschrift",
-            "rekeningoverzicht",
-            "beginsaldo",
-            "eindsaldo",
-        ],
-    ),
-    (
-        PaperKind::Contract,
-        &[
-            "contract",
-            "agreement",
-            "this agreement",
-            "the parties",
-            "hereinafter",
-            "vertrag",
-            "mietvertrag",
-            "kaufvertrag",
-            "arbeitsvertrag",
-            "dienstvertrag",
-            "rahmenvertrag",
-            "vertragsparteien",
-            "vereinbarung",
-            "contrat",
-            "les parties",
-            "contrato",
-            "las partes",
-            "contratto",
-            "le parti",
-            "overeenkomst",
-            "contractpartijen",
-            "de partijen",
-            "lease",
-            "witness whereof",
-        ],
-    ),
-    (
-        PaperKind::Id,
-        &[
-            "passport",
-            "identity card",
-            "identification card",
-            "driving licence",
-            "driver license",
-            "drivers license",
-            "residence permit",
-            "date of birth",
-            "place of birth",
-            "nationality",
-            "personalausweis",
-            "reisepass",
-            "fuhrerschein",
-            "aufenthaltstitel",
-            "staatsangehorigkeit",
-            "geburtsort",
-            "carte d identite",
-            "carte nationale d identite",
-            "passeport",
-            "permis de conduire",
-            "nationalite",
-            "documento nacional de identidad",
-            "pasaporte",
-            "permiso de conducir",
-            "carta d identita",
-            "passaporto",
-            "patente di guida",
-            "cittadinanza",
-            "paspoort",
-            "identiteitskaart",
-            "rijbewijs",
-            "nationaliteit",
-        ],
-    ),
-    (
-        PaperKind::Tax,
-        &[
-            "tax return",
-            "income tax",
-            "tax assessment",
-            "form 1040",
-            "form 1099",
-            "form w 2",
-            "form w 9",
-            "w 9",
-            "internal revenue service",
-            "hm revenue",
-            "p60",
-            "p45",
-            "tax certificate",
-            "tax year",
-            "steuerbescheid",
-            "einkommensteuerbescheid",
-            "steuererklarung",
-            "finanzamt",
-            "lohnsteuerbescheinigung",
-            "umsatzsteuervoranmeldung",
-            "bescheid uber",
-            "steuerbescheinigung",
-            "avis d imposition",
-            "avis d impot",
-            "declaration de revenus",
-            "direction generale des finances",
-            "declaracion de la renta",
-            "agencia tributaria",
-            "modelo 303",
-            "modelo 100",
-            "dichiarazione dei redditi",
-            "agenzia delle entrate",
-            "modello 730",
-            "modello f24",
-            "certificazione unica",
-            "belastingdienst",
-            "belastingaangifte",
-            "aanslag",
-            "jaaropgaaf",
-        ],
-    ),
-];
+word_lists! {
+    "kind_words.txt":
+    INVOICE = "invoice";
+    RECEIPT = "receipt";
+    STATEMENT = "statement";
+    CONTRACT = "contract";
+    ID = "id";
+    TAX = "tax";
+}
+
+/// Of kinds with the same score the first counts.
+fn kind_words() -> [(PaperKind, &'static [&'static str]); 6] {
+    [
+        (PaperKind::Invoice, *INVOICE),
+        (PaperKind::Receipt, *RECEIPT),
+        (PaperKind::Statement, *STATEMENT),
+        (PaperKind::Contract, *CONTRACT),
+        (PaperKind::Id, *ID),
+        (PaperKind::Tax, *TAX),
+    ]
+}
 
 pub fn kind(sheet: &Sheet, is_picture: bool) -> PaperKind {
     if has_machine_readable_lines(sheet) {
         return PaperKind::Id;
     }
     let mut best = (ENOUGH - 1, PaperKind::Other);
-    for (kind, phrases) in WORDS {
+    for (kind, phrases) in kind_words() {
         let score = score(sheet, phrases);
         if score > best.0 {
-            best = (score, *kind);
+            best = (score, kind);
         }
     }
     match best.1 {

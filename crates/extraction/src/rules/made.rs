@@ -22,14 +22,14 @@ pub struct Days {
 
 pub fn days(sheet: &Sheet, order: Order, reference: Option<&Reference>) -> Days {
     let mut made: Vec<(i32, Date)> = Vec::new();
-    for label in sheet.labels(DATE) {
+    for label in sheet.labels(*DATE) {
         made.extend(behind(sheet, &label, order).map(|(steps, day)| (100 - 6 * steps, day)));
     }
     let numbered = reference.filter(|found| found.in_line);
     made.extend(numbered.and_then(|found| beside_number(sheet, found, order)).map(|day| (90, day)));
-    for label in sheet.labels(ANY_DATE) {
+    for label in sheet.labels(*ANY_DATE) {
         let cell = sheet.cell(&label);
-        let other = has(&cell.tokens, DUE) || has(&cell.tokens, OTHER_DATE);
+        let other = has(&cell.tokens, *DUE) || has(&cell.tokens, *OTHER_DATE);
         if !other && label.from == 0 {
             made.extend(behind(sheet, &label, order).map(|(steps, day)| (70 - 6 * steps, day)));
         }
@@ -37,7 +37,7 @@ pub fn days(sheet: &Sheet, order: Order, reference: Option<&Reference>) -> Days 
     made.extend(anywhere(sheet, order));
     let date = best(made);
     let mut due: Vec<(i32, Date)> = Vec::new();
-    for label in sheet.labels(DUE) {
+    for label in sheet.labels(*DUE) {
         due.extend(behind(sheet, &label, order).map(|(steps, day)| (100 - 6 * steps, day)));
     }
     let in_time =
@@ -64,7 +64,7 @@ fn behind(sheet: &Sheet, label: &Label, order: Order) -> Option<(i32, Date)> {
         // Another label between the two takes the day for itself.
         let taken = near.steps > 0 && between > 0 && {
             let words = tokens(&near.text[..day.start]);
-            has(&words, DUE) || has(&words, OTHER_DATE) || has(&words, DATE)
+            has(&words, *DUE) || has(&words, *OTHER_DATE) || has(&words, *DATE)
         };
         (between <= CHARS_BETWEEN && !taken).then_some((near.steps as i32, day.date))
     };
@@ -78,7 +78,7 @@ fn beside_number(sheet: &Sheet, reference: &Reference, order: Order) -> Option<D
     let (_, rest) = text.split_once(&reference.text)?;
     if let Some(day) = dates::days(rest, order).first() {
         let words = tokens(&rest[..day.start]);
-        let clear = !has(&words, DUE) && !has(&words, OTHER_DATE);
+        let clear = !has(&words, *DUE) && !has(&words, *OTHER_DATE);
         return clear.then_some(day.date);
     }
     let goes_on = tokens(rest).last().is_some_and(|last| {
@@ -95,7 +95,7 @@ fn anywhere(sheet: &Sheet, order: Order) -> Vec<(i32, Date)> {
         let text = row.text();
         for day in dates::days(&text, order) {
             let words = tokens(&text[..day.start]);
-            let claimed = find(&words, DUE).is_some() || find(&words, OTHER_DATE).is_some();
+            let claimed = find(&words, *DUE).is_some() || find(&words, *OTHER_DATE).is_some();
             let penalty = if claimed { 30 } else { 0 };
             found.push((40 - (20.0 * row.depth) as i32 - penalty, day.date));
         }

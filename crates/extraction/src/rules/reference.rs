@@ -43,8 +43,8 @@ pub struct Reference {
 }
 
 pub fn reference(sheet: &Sheet) -> Option<Reference> {
-    let labelled = sheet.labels(NUMBER).into_iter().flat_map(|label| find_by_label(sheet, &label));
-    let titled = sheet.labels(TITLE).into_iter().filter_map(|label| find_by_title(sheet, &label));
+    let labelled = sheet.labels(*NUMBER).into_iter().flat_map(|label| find_by_label(sheet, &label));
+    let titled = sheet.labels(*TITLE).into_iter().filter_map(|label| find_by_title(sheet, &label));
     let mut best: Option<(i32, Reference)> = None;
     for (score, found) in labelled.chain(titled) {
         if best.as_ref().is_none_or(|(known, _)| score > *known) {
@@ -56,13 +56,13 @@ pub fn reference(sheet: &Sheet) -> Option<Reference> {
 
 /// Whether a number stands behind a label that asks for one.
 pub fn is_labelled(sheet: &Sheet) -> bool {
-    sheet.labels(NUMBER).iter().any(|label| !find_by_label(sheet, label).is_empty())
+    sheet.labels(*NUMBER).iter().any(|label| !find_by_label(sheet, label).is_empty())
 }
 
 fn find_by_label(sheet: &Sheet, label: &Label) -> Vec<(i32, Reference)> {
     let before = &sheet.cell(label).tokens[..label.from];
     let mut score = 100 - 4 * before.len().min(5) as i32 - early(sheet, label.row);
-    if has(before, ANOTHER) || has(before, BUYER) {
+    if has(before, ANOTHER) || has(before, *BUYER) {
         score -= 60;
     }
     let near = sheet.near(label).into_iter().filter(|near| near.steps <= STEPS);
@@ -107,7 +107,7 @@ fn find_by_title(sheet: &Sheet, label: &Label) -> Option<(i32, Reference)> {
 /// A number behind "Nr." or "#" a few words on.
 fn find_by_mark(text: &str, rest: &[WordToken]) -> Option<String> {
     let window = &rest[..rest.len().min(WORDS_BETWEEN)];
-    if let Some((_, to)) = find(window, NUMBER_MARK) {
+    if let Some((_, to)) = find(window, *NUMBER_MARK) {
         return number_at_start(&text[window[to - 1].end..]);
     }
     let from = window.first()?.start;

@@ -45,8 +45,8 @@ pub fn vendor(sheet: &Sheet) -> Option<String> {
 /// The name under or behind a heading such as "Seller".
 fn under_heading(sheet: &Sheet, place: usize, column: usize) -> Option<String> {
     let cell = &sheet.rows[place].cells[column];
-    let (from, to) = find(&cell.tokens, SELLER)?;
-    if from > 0 || has(&cell.tokens, BUYER) {
+    let (from, to) = find(&cell.tokens, *SELLER)?;
+    if from > 0 || has(&cell.tokens, *BUYER) {
         return None;
     }
     let behind = cell.text[cell.tokens[to - 1].end..].trim_start_matches([' ', ':', '-', '/']);
@@ -70,7 +70,7 @@ fn under_heading(sheet: &Sheet, place: usize, column: usize) -> Option<String> {
         };
         let Some(at) = row.cells.iter().position(|under| near(&under)) else { continue };
         let under = &row.cells[at];
-        if has(&under.tokens, BUYER) || has(&under.tokens, SELLER) {
+        if has(&under.tokens, *BUYER) || has(&under.tokens, *SELLER) {
             break;
         }
         // A form has its labels on the left: "Name: Lumen".
@@ -89,7 +89,7 @@ fn under_heading(sheet: &Sheet, place: usize, column: usize) -> Option<String> {
 
 /// A name that goes on in the next line, where its legal form is.
 fn whole_name(sheet: &Sheet, row: usize, cell: &SheetCell, name: String) -> String {
-    let is_company = |name: &str| find(&tokens(name), COMPANY).is_some();
+    let is_company = |name: &str| find(&tokens(name), *COMPANY).is_some();
     let next = sheet.rows.get(row + 1).filter(|next| next.page == sheet.rows[row].page);
     let under = next.and_then(|next| {
         next.cells.iter().find(|under| (under.left - cell.left).abs() < cell.size)
@@ -124,7 +124,7 @@ fn by_itself(
         true => whole_name(sheet, place, cell, line.clone()),
         false => line.clone(),
     };
-    let company = find(&tokens(&name), COMPANY).is_some_and(|(from, _)| from > 0);
+    let company = find(&tokens(&name), *COMPANY).is_some_and(|(from, _)| from > 0);
     if !company && !head {
         return None;
     }
@@ -204,7 +204,7 @@ fn name_of(text: &str) -> Option<String> {
 }
 
 fn next_is_company(rest: &str) -> bool {
-    find(&tokens(rest), COMPANY).is_some_and(|(from, _)| from == 0)
+    find(&tokens(rest), *COMPANY).is_some_and(|(from, _)| from == 0)
 }
 
 fn is_name(name: &str) -> bool {
@@ -215,19 +215,19 @@ fn is_name(name: &str) -> bool {
     letters >= 2
         && digits <= letters / 3
         && !name.contains(['@', '€', '$', '£', '%', '='])
-        && find(first, NOT_A_NAME).is_none_or(|(from, _)| from > 0)
-        && !has(&words, BUYER)
+        && find(first, *NOT_A_NAME).is_none_or(|(from, _)| from > 0)
+        && !has(&words, *BUYER)
 }
 
 /// The cells under a heading such as "Bill to".
 fn buyer_cells(sheet: &Sheet) -> Vec<(usize, usize)> {
     let mut cells = Vec::new();
-    for label in sheet.labels(BUYER).into_iter().filter(|label| label.from == 0) {
+    for label in sheet.labels(*BUYER).into_iter().filter(|label| label.from == 0) {
         let head = sheet.cell(&label);
         cells.push((label.row, label.cell));
         cells.push((label.row, label.cell + 1));
         for (number, row) in sheet.rows.iter().enumerate().skip(label.row + 1).take(BLOCK_ROWS) {
-            if row.page != sheet.rows[label.row].page || has(&row.tokens(), SELLER) {
+            if row.page != sheet.rows[label.row].page || has(&row.tokens(), *SELLER) {
                 break;
             }
             for (column, cell) in row.cells.iter().enumerate() {

@@ -1,11 +1,13 @@
-//! Deletes events past their retention, and sign-ins and forms that nobody came back to in time.
+//! Deletes events and what agents did past their retention, and sign-ins and forms that nobody came back to in time.
 
 use base::app::App;
 use base::concurrency::future::BoxFuture;
 use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::limits::EVENTS_KEPT_MS;
+use base::limits::{AGENT_ACTS_KEPT_MS, AGENT_CALLS_KEPT_MS, EVENTS_KEPT_MS};
 use db::Tx;
+use model::conversations::agent_acts;
+use model::people::agent_calls;
 
 use crate::runs::failures::{JobRevival, JobRule, notify_owners};
 use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
@@ -23,6 +25,8 @@ const EARLIEST: &str = "SELECT min(due_at) FROM (
             ORDER BY e.created_at LIMIT 1
         ) + 2595600000 AS due_at
         UNION ALL SELECT min(expires_at) FROM sign_in_steps
+        UNION ALL SELECT min(at) + 2595600000 FROM agent_acts
+        UNION ALL SELECT min(at) + 7779600000 FROM agent_calls
     ) AS due";
 /// Events deleted in one transaction.
 const AT_ONCE: i64 = 500;
@@ -54,7 +58,9 @@ impl BackgroundJob for ExpireEvents {
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
         Box::pin(async {
             let events = self.delete_old_events().await?;
-            Ok((events + delete_old_steps(&self.runtime.app).await?).into())
+            let app = &self.runtime.app;
+            let steps = delete_old_steps(app).await?;
+            Ok((events + steps + delete_old_acts(app).await?).into())
         })
     }
 }
@@ -126,6 +132,30 @@ async fn delete_old_steps(app: &App) -> Result<usize> {
     app.store.write(delete).await
 }
 
+/// Deletes what agents did and called once it is past its retention; returns how many rows.
+async fn delete_old_acts(app: &App) -> Result<usize> {
+    let now = app.clock.now();
+    let find = move |tx: &mut Tx<'_>| -> Result<bool> {
+        let acts: Option<(i64,)> = tx.opt(
+            "SELECT at FROM agent_acts WHERE at < ?1 ORDER BY at LIMIT 1",
+            &[&(now - AGENT_ACTS_KEPT_MS)],
+        )?;
+        let calls: Option<(i64,)> = tx.opt(
+            "SELECT at FROM agent_calls WHERE at < ?1 ORDER BY at LIMIT 1",
+            &[&(now - AGENT_CALLS_KEPT_MS)],
+        )?;
+        Ok(acts.is_some() || calls.is_some())
+    };
+    if !app.store.read(find).await? {
+        return Ok(0);
+    }
+    let delete = move |tx: &mut Tx<'_>| -> Result<usize> {
+        let acts = agent_acts::forget_old(tx, now, AT_ONCE)?;
+        Ok((acts + agent_calls::forget_old(tx, now, AT_ONCE)?) as usize)
+    };
+    app.store.write(delete).await
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,5 +165,12 @@ mod tests {
     fn old_events_are_looked_for_when_there_are_some_to_forget() {
         let after = EVENTS_KEPT_MS + 60 * MINUTE_MS;
         assert!(EARLIEST.contains(&format!("+ {after} AS")), "{EARLIEST}");
+        let hour = 60 * MINUTE_MS;
+        for (kept, table) in
+            [(AGENT_ACTS_KEPT_MS, "agent_acts"), (AGENT_CALLS_KEPT_MS, "agent_calls")]
+        {
+            let after = format!("+ {} FROM {table}", kept + hour);
+            assert!(EARLIEST.contains(&after), "{EARLIEST}");
+        }
     }
 }

@@ -15,19 +15,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::runs::runtime::{BackgroundJob, JobRound, JobRuntime};
 
-/// Pages merged at once: this blocks other writers for a millisecond or two.
-const PAGES_AT_ONCE: i64 = 64;
 /// The pause between two rounds while there is more to do.
 const PAUSE_BETWEEN_MERGES_MS: i64 = 20;
-/// The rest after everything is done.
-const REST_MS: i64 = 180 * MINUTE_MS;
+/// The rest after everything is done. Meanwhile a level of the index gets at most eight segments more. What
+/// lies scattered is put together as seldom, however much mail comes in.
+const REST_MS: i64 = 30 * MINUTE_MS;
 /// How often PostgreSQL's table statistics are checked for growth.
 const STATISTICS_EVERY: Duration = Duration::from_secs(60);
 /// A table has grown when as many rows changed as it had when it was last analysed, and this many.
 const CHANGED_ROWS: i64 = 500;
-
-/// SQLite reports at least this many changes when segments were merged.
-const CHANGED: i64 = 2;
 
 /// Merges a little of the full-text index in each round.
 pub(crate) struct IndexMaintenance {
@@ -47,7 +43,7 @@ impl BackgroundJob for IndexMaintenance {
         Box::pin(async {
             let now = self.runtime.app.clock.now();
             let merged = self.runtime.app.store.write_relaxed(move |tx| merge(tx, now)).await?;
-            Ok(merged.into())
+            Ok(usize::from(merged).into())
         })
     }
 }
@@ -96,21 +92,21 @@ fn grown_tables(tx: &mut Tx<'_>) -> Result<Vec<(String,)>> {
     )?)
 }
 
-fn merge(tx: &mut Tx<'_>, now: i64) -> Result<usize> {
-    let due: Option<(String,)> =
-        tx.opt("SELECT name FROM index_maintenance WHERE due_at <= ?1", &[&now])?;
-    let Some((name,)) = due else { return Ok(0) };
-    let before = changes(tx)?;
+/// False when nothing was due.
+fn merge(tx: &mut Tx<'_>, now: i64) -> Result<bool> {
+    let due: Option<(String, i64)> =
+        tx.opt("SELECT name, gathered_at FROM index_maintenance WHERE due_at <= ?1", &[&now])?;
+    let Some((name, gathered_at)) = due else { return Ok(false) };
+    let (pause, gathered_at) = if search::merge_some(tx)? {
+        (PAUSE_BETWEEN_MERGES_MS, gathered_at)
+    } else if now - gathered_at >= REST_MS && search::merge_scattered(tx)? {
+        (PAUSE_BETWEEN_MERGES_MS, now)
+    } else {
+        (REST_MS, gathered_at)
+    };
     tx.exec(
-        "INSERT INTO message_index (message_index, rank) VALUES ('merge', ?1)",
-        &[&PAGES_AT_ONCE],
+        "UPDATE index_maintenance SET due_at = ?2, gathered_at = ?3 WHERE name = ?1",
+        &[&name, &(now + pause), &gathered_at],
     )?;
-    let rest = if changes(tx)? - before < CHANGED { REST_MS } else { PAUSE_BETWEEN_MERGES_MS };
-    tx.exec("UPDATE index_maintenance SET due_at = ?2 WHERE name = ?1", &[&name, &(now + rest)])?;
-    Ok(1)
-}
-
-fn changes(tx: &mut Tx<'_>) -> Result<i64> {
-    let (changes,): (i64,) = tx.one("SELECT total_changes()", &[])?;
-    Ok(changes)
+    Ok(true)
 }

@@ -1,11 +1,11 @@
-//! Bookings that fall due: held ones whose guest gave no code, and reminders.
+//! Bookings that fall due: held ones whose guest gave no code, reminders, and what agents do to bookings.
 
 use base::actor::Circle;
 use base::app::{App, Cx};
 use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::BookingId;
-use bookings::{BookingStatus, booking, mail, types};
+use bookings::{BookingStatus, agent_acts, booking, mail, types};
 use db::Tx;
 
 use crate::runs::failures::{JobRevival, JobRule, notify_owners, system};
@@ -29,6 +29,7 @@ pub(crate) static HOLD_JOB: RowJob = RowJob {
     },
     rows: HOLD_ROWS,
     at_once: AT_ONCE,
+    together: 1,
     is_outward: false,
     run: end_hold,
 };
@@ -40,9 +41,34 @@ pub(crate) static REMINDER_JOB: RowJob = RowJob {
     rule: REMINDER_ROWS.clearing(Queue::BookingReminders, notify_owners),
     rows: REMINDER_ROWS,
     at_once: AT_ONCE,
+    together: 1,
     is_outward: true,
     run: remind,
 };
+
+const ACT_ROWS: JobRows = job_rows!("bookings", "act_at", "id");
+
+/// Does what an agent planned and nobody stopped.
+pub(crate) static ACT_JOB: RowJob = RowJob {
+    rule: ACT_ROWS.clearing(Queue::BookingActs, notify_owners),
+    rows: ACT_ROWS,
+    at_once: AT_ONCE,
+    together: 1,
+    is_outward: true,
+    run: act,
+};
+
+fn act(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
+    let (id, lock) = (id_of(job)?, tx.pick("", " FOR UPDATE SKIP LOCKED"));
+    let due: Option<(Circle,)> = tx.opt(
+        &format!("SELECT circle FROM bookings WHERE ws = ?1 AND id = ?2 AND act_at <= ?3{lock}"),
+        &[&job.ws, &id, &app.clock.now()],
+    )?;
+    let Some((circle,)) = due else { return Ok(false) };
+    tx.wake(Queue::Pages);
+    let actor = system(tx, job.ws, circle)?;
+    agent_acts::run_due(tx, &app.cx(&actor), &id)
+}
 
 fn end_hold(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     tx.wake(Queue::Pages);

@@ -20,6 +20,7 @@ pub(crate) static JOB: RowJob = RowJob {
     rule: ROWS.clearing(Queue::Reminders, notify_owners),
     rows: ROWS,
     at_once: 50,
+    together: 1,
     is_outward: true,
     run: remind,
 };

@@ -21,6 +21,7 @@ pub(crate) static JOB: RowJob = RowJob {
     rule: ROWS.clearing(Queue::SecureReminders, notify_owners),
     rows: ROWS,
     at_once: 50,
+    together: 1,
     is_outward: true,
     run: remind,
 };

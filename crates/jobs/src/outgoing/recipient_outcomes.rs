@@ -50,7 +50,7 @@ fn settle(
 ) -> Result<()> {
     let code = failure.map(|failure| failure.code.as_str());
     let text = failure.map(|failure| failure.text.as_str());
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO recipient_outcomes (ws, message, email, refusal, code, at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (ws, message, email) DO NOTHING",

@@ -20,6 +20,7 @@ use model::conversations::timeline::{self, TimelineEvent};
 use model::mailboxes;
 use model::mailboxes::outgoing_servers;
 use model::messages::send_failure::{self, SendFailure};
+use model::people::agent_limits::pausing;
 use outbound::{failed_messages, messages};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
@@ -242,7 +243,7 @@ impl SendMessages {
         let (ws, message, attempts) = (claimed.actor.ws, claimed.message.clone(), claimed.attempts);
         let lapses = self.runtime.app.clock.now() + LEASE_MS;
         let renewed = self.runtime.app.store.write(move |tx| {
-            tx.exec(
+            tx.exec_soon(
                 "UPDATE messages SET sends_at = ?3, lease_until = ?3
                  WHERE ws = ?1 AND id = ?2 AND status = 'sending' AND attempts = ?4
                    AND held_at IS NULL",
@@ -333,12 +334,16 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: i64) -> Result<
         if room == 0 {
             continue;
         }
-        for (id, places) in lane.due(tx, now, room)? {
+        for message in lane.due(tx, now, room)? {
             if claims.places() - before >= room {
                 break;
             }
-            claim(tx, lane.ws, &id, now)?;
-            claims.jobs.push((DueJob::from((lane.ws, id)), places, lane.owner.clone()));
+            if message.is_of_halted_agent && is_stopped(tx, app, lane.ws, &message.id)? {
+                continue;
+            }
+            claim(tx, lane.ws, &message.id, now)?;
+            let places = message.places();
+            claims.jobs.push((DueJob::from((lane.ws, message.id)), places, lane.owner.clone()));
         }
         own_servers.add(&lane, claims.places() - before);
         if claims.places() >= most {
@@ -355,9 +360,19 @@ impl Claims {
     }
 }
 
+/// Stops a message of an agent that was paused or revoked as it scheduled it.
+fn is_stopped(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
+    if !pausing::waits_in_vain(tx, ws, id)? {
+        return Ok(false);
+    }
+    let actor = system(tx, ws, Circle::team())?;
+    pausing::stop_message(tx, &app.cx(&actor), id)?;
+    Ok(true)
+}
+
 fn claim(tx: &mut Tx<'_>, ws: i64, id: &str, now: i64) -> Result<()> {
     tx.wake(Queue::Pages);
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET status = 'sending', sends_at = ?3, lease_until = ?3,
             attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, ?4)
          WHERE ws = ?1 AND id = ?2",
@@ -425,7 +440,7 @@ fn end_here(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<()> {
         Some(_) => Ok(()),
         None => {
             tx.wake(Queue::Pages);
-            tx.exec(RULE.abandon, &job.args(&[]))?;
+            tx.exec_soon(RULE.abandon, &job.args(&[]))?;
             Ok(())
         }
     }
@@ -474,7 +489,7 @@ fn try_again(
     if let Some(reason) = waits.and_then(RelayOutcome::reason) {
         send_failure::keep(tx, cx.actor.ws, &claimed.message, &reason.failure())?;
     }
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET sends_at = ?3, lease_until = NULL
          WHERE ws = ?1 AND id = ?2 AND status = 'sending' AND attempts = ?4 AND held_at IS NULL",
         &[

@@ -157,8 +157,8 @@ impl SendingLane {
         matches!(self.inboxes, LaneInboxes::One(_))
     }
 
-    /// The due messages with their number of slots, without those that another process has claimed.
-    pub fn due(&self, tx: &mut Tx<'_>, now: i64, most: usize) -> Result<Vec<(String, usize)>> {
+    /// The due messages, without those that another process has claimed.
+    pub fn due(&self, tx: &mut Tx<'_>, now: i64, most: usize) -> Result<Vec<DueMessage>> {
         let mut due = match &self.inboxes {
             LaneInboxes::All => due_of_all(tx, self.ws, now, most)?,
             LaneInboxes::One(inbox) => due_of(tx, self.ws, inbox, now, most)?,
@@ -174,18 +174,31 @@ impl SendingLane {
         };
         due.sort_by(|a, b| (a.sends_at, &a.id).cmp(&(b.sends_at, &b.id)));
         due.truncate(most);
-        Ok(due.into_iter().map(|due| (due.id, attachments::places(due.bytes))).collect())
+        Ok(due)
     }
 }
 
 db::row! {
-    struct DueMessage from "m" {
-        id: String,
+    pub struct DueMessage from "m" {
+        pub id: String,
         sends_at: i64,
         bytes: i64 = "(
             SELECT CAST(coalesce(sum(e.size), 0) AS BIGINT) FROM attachments e
             WHERE e.ws = m.ws AND e.conversation = m.conversation AND e.message = m.id
         )",
+        /// Its writer is an agent that was paused or revoked.
+        pub is_of_halted_agent: bool = "EXISTS (
+            SELECT 1 FROM agents a
+            WHERE a.ws = m.ws AND a.id = m.author
+              AND (a.paused_at IS NOT NULL OR a.revoked_at IS NOT NULL)
+        )",
+    }
+}
+
+impl DueMessage {
+    /// How many slots it takes.
+    pub fn places(&self) -> usize {
+        attachments::places(self.bytes)
     }
 }
 

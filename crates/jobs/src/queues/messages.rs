@@ -8,6 +8,7 @@ use base::ids::MessageId;
 use base::time::Moment;
 use db::{Arg, Tx};
 use inbound::imap;
+use model::conversations::leaving;
 use model::conversations::timeline::{self, TimelineEvent};
 use model::mailboxes;
 use model::messages::recipients;
@@ -425,6 +426,7 @@ fn revive(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<()>
         "DELETE FROM recipient_outcomes WHERE ws = ?1 AND message = ?2 AND refusal IS NOT NULL",
         &[&cx.actor.ws, &message.id],
     )?;
+    leaving::note(tx, cx.actor.ws, &message.conversation)?;
     forget_failures(tx, cx, message)
 }
 

@@ -13,7 +13,7 @@ use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::{UserId, WorkspaceId};
 use base::limits::DAY_MS;
-use db::{FromRow, Tx};
+use db::{FromRow, StoreError, Tx};
 use metrics::counter;
 use model::people::notices::{Notice, notify};
 use tokio::task::JoinSet;
@@ -25,6 +25,8 @@ use crate::runs::runtime::{DueJob, JobRuntime};
 pub(crate) const JOB_ATTEMPTS: i64 = 6;
 /// A failure older than this is not counted with a new one, and is no longer reported.
 pub(crate) const REMEMBERED_MS: i64 = DAY_MS;
+/// How often jobs begin together that others are in conflict with; then they run one by one.
+const TOGETHER_ATTEMPTS: u32 = 3;
 /// Failures are kept for this long.
 const KEPT_MS: i64 = 30 * DAY_MS;
 /// The due time of a held job: the year 9999.
@@ -120,6 +122,46 @@ impl JobRuntime {
             under_way.spawn(done.instrument(span));
         }
         under_way.join_all().await.into_iter().filter(|done| *done).count()
+    }
+
+    /// As [`JobRuntime::run_each`], so many jobs in one transaction: what it reads of settings is read once,
+    /// and they are made durable together. Where one fails, or is in conflict again and again, they run one
+    /// by one.
+    pub(crate) async fn run_together<F>(
+        &self,
+        rule: &'static JobRule,
+        jobs: Vec<DueJob>,
+        most: usize,
+        run: F,
+    ) -> usize
+    where
+        F: Fn(&mut Tx<'_>, &App, &DueJob) -> Result<bool> + Clone + Send + 'static,
+    {
+        let mut count = 0;
+        // One after the other: two at a time would count on the same rows and be in conflict.
+        for jobs in jobs.chunks(most) {
+            let (app, own, each) = (self.app.clone(), jobs.to_vec(), run.clone());
+            let mut attempts = 0;
+            let work = move |tx: &mut Tx<'_>| {
+                attempts += 1;
+                if attempts > TOGETHER_ATTEMPTS {
+                    return Err(Error::Store(StoreError::Conflicts(TOGETHER_ATTEMPTS)));
+                }
+                let done = own.iter().map(|job| {
+                    let _span = job.span(rule.queue).entered();
+                    each(tx, &app, job)
+                });
+                done.collect::<Result<Vec<bool>>>()
+            };
+            let Ok(done) = self.app.store.write(work).await else {
+                count += self.run_each(rule, jobs.to_vec(), run.clone()).await;
+                continue;
+            };
+            for (job, _) in jobs.iter().zip(done).filter(|(_, done)| *done) {
+                count += usize::from(self.settle(rule, job.clone(), Ok(())).await);
+            }
+        }
+        count
     }
 
     /// Runs a claimed job to its end, whether it succeeds, fails or panics.
@@ -244,8 +286,8 @@ fn record(
 fn reason(error: &Error) -> &'static str {
     match error {
         Error::Files(_) | Error::LostFile => "a file that belongs to it cannot be read",
-        Error::Store(db::StoreError::Panicked) => "a fault in Mailroom stopped it",
-        Error::NotFound(_) | Error::Store(db::StoreError::NoRow) => "what it belongs to is missing",
+        Error::Store(StoreError::Panicked) => "a fault in Mailroom stopped it",
+        Error::NotFound(_) | Error::Store(StoreError::NoRow) => "what it belongs to is missing",
         Error::Store(_) => "its data cannot be read or written",
         _ => "it cannot be done",
     }

@@ -85,12 +85,14 @@ macro_rules! job_rows {
 
 pub(crate) use job_rows;
 
-/// A job whose due rows each run in a transaction of their own.
+/// A job whose due rows each run in a transaction of their own, or a few together.
 pub(crate) struct RowJob {
     pub rule: JobRule,
     pub rows: JobRows,
     /// Rows looked at in one round.
     pub at_once: i64,
+    /// Rows of one transaction on PostgreSQL, where each needs round trips. SQLite groups those of several.
+    pub together: usize,
     /// True when it sends to the outside.
     pub is_outward: bool,
     /// Returns false when the row is no longer due, or was claimed by another process.
@@ -118,9 +120,14 @@ impl BackgroundJob for RunRows {
 
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
         Box::pin(async {
-            let RowJob { rule, rows, at_once, run, .. } = self.job;
-            let due = self.runtime.due_rows::<(i64, String)>(rows.due, *at_once).await?;
-            Ok(self.runtime.run_each(rule, due, *run).await.into())
+            let RowJob { rule, rows, at_once, together, run, .. } = self.job;
+            let runtime = &self.runtime;
+            let due = runtime.due_rows::<(i64, String)>(rows.due, *at_once).await?;
+            let done = match *together > 1 && runtime.app.store.is_shared() {
+                true => runtime.run_together(rule, due, *together, *run).await,
+                false => runtime.run_each(rule, due, *run).await,
+            };
+            Ok(done.into())
         })
     }
 }

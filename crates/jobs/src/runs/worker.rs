@@ -190,9 +190,10 @@ impl Worker {
         let round = job.run().await;
         // The gauge shows the queue's lag even when the whole round failed.
         let next = self.earliest(job).await?;
-        let left = next.map(|next| next - self.runtime.app.clock.now());
-        let late = left.unwrap_or(0).min(0).unsigned_abs() as f64 / 1_000.0;
-        gauge!("mailroom_job_lag_seconds", "queue" => job.queue().as_str()).set(late);
+        let now = self.runtime.app.clock.now();
+        let lag = next.map_or(0.0, |next| lag_seconds(next, now));
+        gauge!("mailroom_job_lag_seconds", "queue" => job.queue().as_str()).set(lag);
+        let left = next.map(|next| next - now);
         let round = round?;
         let Some(left) = left else { return Ok(Next::Sleep(MAX_POLL_INTERVAL)) };
         Ok(match u64::try_from(left) {
@@ -246,6 +247,15 @@ impl Worker {
     }
 }
 
+/// How late a row is. One that an update of the schema put into its queue is due from 0 on, which is no time
+/// since when it waits.
+fn lag_seconds(due_at: i64, now: i64) -> f64 {
+    match due_at {
+        ..=0 => 0.0,
+        _ => (now - due_at).max(0) as f64 / 1_000.0,
+    }
+}
+
 /// Ready when a commit named this queue, or when so many did that this one may be among them.
 async fn wait_for_wake(wakes: &mut Receiver<String>, queue: Queue) {
     loop {
@@ -262,5 +272,18 @@ async fn slot_freed(job: &dyn BackgroundJob) {
     match job.slots() {
         Some(slots) => slots.wait_for_slot().await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lag_is_counted_from_the_time_of_a_row_that_has_one() {
+        let now = 1_790_000_000_000;
+        assert_eq!(lag_seconds(now - 2_500, now), 2.5);
+        assert_eq!(lag_seconds(now + 2_500, now), 0.0);
+        assert_eq!(lag_seconds(0, now), 0.0);
     }
 }

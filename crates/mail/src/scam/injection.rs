@@ -16,6 +16,17 @@ const SEARCHED_BYTES: usize = 64 * 1024;
 /// Characters that nobody sees from which on they may say something.
 const HIDDEN_LETTERS: usize = 6;
 
+const UNSEEN_LETTERS: &str = "It has letters that nobody sees and only programs read.";
+const MODEL_MARKS: &str = "It has marks of the kind that language models take for orders.";
+const OVERRIDE: &str = "It tells the program that reads it to ignore its instructions.";
+const REQUEST: &str =
+    "It asks the program that reads it for keys, instructions or other people's data.";
+
+/// True for a reason that tells of orders to software.
+pub(super) fn is_reason(reason: &str) -> bool {
+    [UNSEEN_LETTERS, MODEL_MARKS, OVERRIDE, REQUEST].contains(&reason)
+}
+
 /// The signal, if the mail gives orders to software.
 pub(super) fn signal(evidence: &ScamEvidence<'_>) -> Option<Signal> {
     let mail = evidence.mail;
@@ -26,9 +37,9 @@ pub(super) fn signal(evidence: &ScamEvidence<'_>) -> Option<Signal> {
     let shown = if mail.page_text.is_empty() { &mail.original } else { &mail.page_text };
     let mut texts = unseen.iter().copied().chain([mail.subject.as_str(), bound(shown)]);
     let reason = if mail.hidden_letters >= HIDDEN_LETTERS {
-        "It has letters that nobody sees and only programs read."
+        UNSEEN_LETTERS
     } else if texts.any(is_marked) {
-        "It has marks of the kind that language models take for orders."
+        MODEL_MARKS
     } else {
         let folded = unseen.iter().map(|text| fold(text).words);
         let told = order(&evidence.subject.words).or_else(|| order(&evidence.shown.words));
@@ -47,11 +58,7 @@ fn is_marked(text: &str) -> bool {
 
 fn order(folded: &str) -> Option<&'static str> {
     let found = ORDER_SIGNS.is_match(folded).then(|| ORDERS.matches(folded).iter().next())??;
-    Some(if found < OVERRIDES.len() {
-        "It tells the program that reads it to ignore its instructions."
-    } else {
-        "It asks the program that reads it for keys, instructions or other people's data."
-    })
+    Some(if found < OVERRIDES.len() { OVERRIDE } else { REQUEST })
 }
 
 /// Words without which no order is given: they are found fast, and most mail has none.

@@ -172,6 +172,15 @@ impl Verdict {
     }
 }
 
+impl Warning {
+    /// The risk, and that of orders to software where a reason tells of them.
+    pub fn risks(&self) -> Vec<Risk> {
+        let orders = self.reasons.iter().any(|reason| injection::is_reason(reason));
+        let also = (orders && self.risk != Risk::Injection).then_some(Risk::Injection);
+        [self.risk].into_iter().chain(also).collect()
+    }
+}
+
 /// One thing that speaks against a mail.
 #[derive(Clone, Debug, PartialEq)]
 struct Signal {

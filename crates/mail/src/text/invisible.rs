@@ -50,6 +50,13 @@ fn is_joining(c: char) -> bool {
         | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
+/// Every character that takes no place, also where a language or an emoji needs it.
+pub(crate) fn takes_no_place(c: char) -> bool {
+    is_hiding(c)
+        || is_joining(c)
+        || matches!(c, '\u{115f}' | '\u{1160}' | '\u{e0100}'..='\u{e01ef}')
+}
+
 /// True for one that stands behind something seen. A joiner may follow the choice of a form, as in
 /// emoji of several people.
 fn joins(c: char, before: &str, after: &str) -> bool {

@@ -178,7 +178,7 @@ fn verb_in(body: &str) -> Option<VerbPosition> {
         return Some(if body.ends_with(verb) { VerbPosition::End } else { VerbPosition::Within });
     }
     let mut found = None;
-    for verb in WROTE {
+    for verb in WROTE.iter() {
         for (at, _) in body.match_indices(verb) {
             let before = body[..at].chars().next_back();
             let after = body[at + verb.len()..].chars().next();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::field_names::{FIELDS, QuoteField};
+use super::field_names::{QuoteField, fields};
 use super::line::TrimLine;
 
 /// Lines over which a block of fields may reach.
@@ -95,8 +95,8 @@ fn field(folded: &str) -> Option<(Option<QuoteField>, &str)> {
 
 fn kind_of(name: &str) -> Option<QuoteField> {
     static KINDS: LazyLock<HashMap<&str, QuoteField>> = LazyLock::new(|| {
-        let named = FIELDS.iter().rev();
-        named.flat_map(|(kind, names)| names.iter().map(|name| (*name, *kind))).collect()
+        let named = fields().into_iter().rev();
+        named.flat_map(|(kind, names)| names.iter().map(move |name| (*name, kind))).collect()
     });
     KINDS.get(name).copied()
 }

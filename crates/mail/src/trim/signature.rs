@@ -94,8 +94,8 @@ static MAY_BE_MOBILE: LazyLock<Regex> = LazyLock::new(|| {
         let words = lists.iter().flat_map(|list| list.iter());
         words.map(|word| regex::escape(word)).collect::<Vec<_>>().join("|")
     };
-    let begins = any(&[SENT_FROM_MY, PROGRAM_OFFERS, SENT_FROM, SENT_UNSPACED]);
-    let ends = any(&[SENT, SENT_UNSPACED]);
+    let begins = any(&[*SENT_FROM_MY, *PROGRAM_OFFERS, *SENT_FROM, *SENT_UNSPACED]);
+    let ends = any(&[*SENT, *SENT_UNSPACED]);
     Regex::new(&format!("^(?:{begins})|(?:{ends})$")).expect("escaped words make a valid pattern")
 });
 

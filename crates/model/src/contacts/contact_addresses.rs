@@ -105,12 +105,12 @@ pub fn separate(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &EmailAddress) -> Result<()
         )?;
         let Some((contact, before)) = found else { continue };
         if before == contact {
-            tx.exec(
+            tx.exec_soon(
                 "DELETE FROM contact_addresses WHERE ws = ?1 AND circle = ?2 AND email = ?3",
                 &[&ws, circle, email],
             )?;
         } else {
-            tx.exec(
+            tx.exec_soon(
                 "UPDATE contact_addresses SET contact = ?4, before = ?4
                  WHERE ws = ?1 AND circle = ?2 AND contact = ?3 AND before = ?4",
                 &[&ws, circle, &contact, &before],
@@ -137,7 +137,7 @@ pub fn show_under_one_of_them(
         Some(first) if !left.contains(contact) => first.clone(),
         _ => contact.clone(),
     };
-    tx.exec(
+    tx.exec_soon(
         "UPDATE contact_addresses SET contact = ?4, before = email
          WHERE ws = ?1 AND circle = ?2 AND contact = ?3 AND contact <> ?4",
         &[&ws, circle, contact, &shown],
@@ -154,7 +154,7 @@ pub fn forget(
     email: &EmailAddress,
 ) -> Result<Vec<EmailAddress>> {
     let Some(contact) = contact_in(tx, ws, circle, email)? else { return Ok(Vec::new()) };
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM contact_addresses WHERE ws = ?1 AND circle = ?2 AND email = ?3",
         &[&ws, circle, email],
     )?;
@@ -166,7 +166,7 @@ pub fn forget(
         &[&ws, circle, &contact, email],
     )?;
     if let Some((first,)) = came_along {
-        tx.exec(
+        tx.exec_soon(
             "UPDATE contact_addresses SET before = ?5
              WHERE ws = ?1 AND circle = ?2 AND contact = ?3 AND before = ?4",
             &[&ws, circle, &contact, email, &first],
@@ -179,7 +179,7 @@ pub fn forget(
 /// A contact with one address needs no row.
 fn end_if_alone(tx: &mut Tx<'_>, ws: i64, circle: &Circle, contact: &EmailAddress) -> Result<()> {
     if together(tx, ws, circle, contact)?.len() == 1 {
-        tx.exec(
+        tx.exec_soon(
             "DELETE FROM contact_addresses WHERE ws = ?1 AND circle = ?2 AND contact = ?3",
             &[&ws, circle, contact],
         )?;
@@ -223,7 +223,7 @@ fn put(
     contact: &EmailAddress,
     before: &EmailAddress,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO contact_addresses (ws, circle, email, contact, before, merged_by, merged_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT (ws, circle, email) DO UPDATE

@@ -8,11 +8,12 @@ use db::Tx;
 
 use crate::contacts;
 use crate::contacts::contact_addresses;
+use crate::people::agent_limits::recent_acts;
 
 /// Forgets somebody with whom no conversation of the circle is left.
 pub fn forget_last(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &EmailAddress) -> Result<()> {
     // Of two erasures at once the later one is tried again, and sees what the other one left.
-    tx.exec(
+    tx.exec_soon(
         "UPDATE contacts SET email = email WHERE ws = ?1 AND circle = ?2 AND email = ?3",
         &[&ws, circle, email],
     )?;
@@ -20,11 +21,12 @@ pub fn forget_last(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &EmailAddre
         return Ok(());
     }
     for table in ["contact_words", "contacts"] {
-        tx.exec(
+        tx.exec_soon(
             &format!("DELETE FROM {table} WHERE ws = ?1 AND circle = ?2 AND email = ?3"),
             &[&ws, circle, email],
         )?;
     }
+    recent_acts::forget_mailed(tx, ws, email)?;
     // Whoever belongs to an inbox belongs to the team, and sees the contact by the team's mail.
     if contacts::is_in(tx, ws, &Circle::team(), email)? {
         return Ok(());
@@ -88,14 +90,14 @@ fn forget_written(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &EmailAddres
         let is_known = contacts::is_in(tx, ws, circle, &other)?
             || contacts::is_in(tx, ws, &Circle::team(), &other)?;
         if is_known {
-            tx.exec(
+            tx.exec_soon(
                 "UPDATE contact_notes SET email = ?4 WHERE ws = ?1 AND circle = ?2 AND email = ?3",
                 &[&ws, circle, email, &other],
             )?;
             return Ok(());
         }
     }
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM contact_notes WHERE ws = ?1 AND circle = ?2 AND email = ?3",
         &[&ws, circle, email],
     )?;

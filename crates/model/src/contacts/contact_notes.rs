@@ -57,7 +57,7 @@ pub fn add(tx: &mut Tx<'_>, cx: &Cx<'_>, addresses: &[EmailAddress], body: &str)
         return Err(Error::invalid("body", sentence));
     }
     let author = cx.actor.member();
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO contact_notes (ws, email, id, circle, author, author_name, body, at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         &[
@@ -109,7 +109,7 @@ pub fn delete(
             "Only its author, an owner or an admin deletes a note.".into(),
         ));
     }
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM contact_notes WHERE ws = ?1 AND email = ?2 AND id = ?3",
         &[&cx.actor.ws, &note.email, id],
     )?;

@@ -35,7 +35,7 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, email: &str) -> Resul
     if noted.is_some_and(|(at,)| cx.now - at < NOTED_EVERY_MS) {
         return Ok(());
     }
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO correspondents (ws, circle, domain, last_at, first_at)
          VALUES (?1, ?2, ?3, ?4, ?4)
          ON CONFLICT (ws, circle, domain) DO UPDATE SET last_at = excluded.last_at",

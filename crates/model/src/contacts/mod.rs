@@ -140,7 +140,7 @@ pub fn note(
         Some(known) if !is_renamed => known.name,
         _ => name,
     };
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO contacts (ws, circle, email, name, last_at, domain, standing)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT (ws, circle, email) DO UPDATE
@@ -187,7 +187,7 @@ fn index(
     let rows: Vec<String> = (4..words.len() + 4).map(|at| format!("(?1, ?2, ?{at}, ?3)")).collect();
     let mut values: Vec<&dyn Arg> = vec![&cx.actor.ws, circle, email];
     values.extend(words.iter().map(|word| word as &dyn Arg));
-    tx.exec(
+    tx.exec_soon(
         &format!(
             "INSERT INTO contact_words (ws, circle, word, email) VALUES {}
              ON CONFLICT (ws, circle, word, email) DO NOTHING",

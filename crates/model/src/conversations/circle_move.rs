@@ -54,7 +54,7 @@ impl CircleMove<'_> {
     /// Moves the rows of an inbox. One transaction has it all, so nobody ever sees half of it.
     pub fn run(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
         let ws = cx.actor.ws;
-        tx.exec(
+        tx.exec_soon(
             "UPDATE mailboxes SET circle = ?3 WHERE ws = ?1 AND id = ?2",
             &[&ws, self.mailbox, self.to],
         )?;
@@ -66,7 +66,7 @@ impl CircleMove<'_> {
         self.move_contacts(tx, ws)?;
         self.forget_deliveries(tx, ws)?;
         // An answer that is for this inbox alone is seen by those who see the inbox.
-        tx.exec(
+        tx.exec_soon(
             "UPDATE answers SET circle = ?4 WHERE ws = ?1 AND circle = ?2 AND inboxes = ?3",
             &[&ws, self.from, &Json(&[self.mailbox]), self.to],
         )?;
@@ -94,7 +94,7 @@ impl CircleMove<'_> {
                 "UPDATE events SET circle = ?2
                  WHERE ws = ?1 AND conversation IS NOT NULL AND conversation IN (?3)",
             ] {
-                tx.exec(sql, &[&ws, self.to, &batch])?;
+                tx.exec_soon(sql, &[&ws, self.to, &batch])?;
             }
         }
     }
@@ -122,7 +122,7 @@ impl CircleMove<'_> {
     }
 
     fn move_reports(&self, tx: &mut Tx<'_>, ws: i64) -> Result<()> {
-        tx.exec(
+        tx.exec_soon(
             "UPDATE report_facts SET circle = ?4 WHERE ws = ?1 AND circle = ?2 AND mailbox = ?3",
             &[&ws, self.from, self.mailbox, self.to],
         )?;
@@ -134,10 +134,10 @@ impl CircleMove<'_> {
                  ON CONFLICT (ws, circle, measure, {span}, mailbox, name)
                  DO UPDATE SET n = {table}.n + excluded.n"
             );
-            tx.exec(&added, &[&ws, self.from, self.mailbox, self.to])?;
+            tx.exec_soon(&added, &[&ws, self.from, self.mailbox, self.to])?;
             let left =
                 format!("DELETE FROM {table} WHERE ws = ?1 AND circle = ?2 AND mailbox = ?3");
-            tx.exec(&left, &[&ws, self.from, self.mailbox])?;
+            tx.exec_soon(&left, &[&ws, self.from, self.mailbox])?;
         }
         Ok(())
     }
@@ -160,7 +160,7 @@ impl CircleMove<'_> {
                      WHERE o.ws = ?1 AND o.circle = ?2 AND c.mailbox = ?3 AND {is_same}
                  )"
             );
-            tx.exec(&sql, &[&ws, self.from, self.mailbox, self.to])?;
+            tx.exec_soon(&sql, &[&ws, self.from, self.mailbox, self.to])?;
         }
         for table in ["answered_mail", "sorter_examples", "bookings"] {
             let sql = format!(
@@ -170,7 +170,7 @@ impl CircleMove<'_> {
                      WHERE c.ws = {table}.ws AND c.id = {table}.conversation AND c.mailbox = ?3
                  )"
             );
-            tx.exec(&sql, &[&ws, self.from, self.mailbox, self.to])?;
+            tx.exec_soon(&sql, &[&ws, self.from, self.mailbox, self.to])?;
         }
         for kind in ExampleKind::ALL {
             for circle in [self.from, self.to] {
@@ -209,7 +209,7 @@ impl CircleMove<'_> {
                  ON CONFLICT (ws, circle, email) DO NOTHING"
             ),
         ] {
-            tx.exec(&sql, &[&ws, self.from, self.mailbox, self.to])?;
+            tx.exec_soon(&sql, &[&ws, self.from, self.mailbox, self.to])?;
         }
         for sql in [
             "INSERT INTO correspondents (ws, circle, domain, last_at, first_at)
@@ -220,7 +220,7 @@ impl CircleMove<'_> {
              WHERE ws = ?1 AND circle = ?2
              ON CONFLICT (ws, circle, email) DO NOTHING",
         ] {
-            tx.exec(sql, &[&ws, self.from, self.to])?;
+            tx.exec_soon(sql, &[&ws, self.from, self.to])?;
         }
         for table in ["contacts", "contact_words"] {
             let sql = format!(
@@ -238,10 +238,10 @@ impl CircleMove<'_> {
                        WHERE c.ws = ?1 AND c.contact_email = {table}.email AND c.circle = ?2
                    )"
             );
-            tx.exec(&sql, &[&ws, self.from, self.mailbox])?;
+            tx.exec_soon(&sql, &[&ws, self.from, self.mailbox])?;
         }
         self.move_notes_on_contacts(tx, ws)?;
-        tx.exec(
+        tx.exec_soon(
             "DELETE FROM correspondents
              WHERE ws = ?1 AND circle = ?2
                AND domain IN (
@@ -270,11 +270,11 @@ impl CircleMove<'_> {
                  )"
             )
         };
-        tx.exec(
+        tx.exec_soon(
             &format!("UPDATE contact_notes SET circle = ?4 WHERE {}", is_unknown("contact_notes")),
             &[&ws, self.from, self.mailbox, self.to],
         )?;
-        tx.exec(
+        tx.exec_soon(
             &format!("DELETE FROM contact_addresses WHERE {}", is_unknown("contact_addresses")),
             &[&ws, self.from, self.mailbox],
         )?;
@@ -304,7 +304,7 @@ impl CircleMove<'_> {
                        WHERE e.ws = {table}.ws AND e.id = {table}.event AND e.circle = ?3
                    )"
             );
-            tx.exec(&sql, &[&ws, self.from, self.to])?;
+            tx.exec_soon(&sql, &[&ws, self.from, self.to])?;
         }
         Ok(())
     }
@@ -330,7 +330,7 @@ impl CircleMove<'_> {
                     }
                 }
                 None => {
-                    tx.exec(
+                    tx.exec_soon(
                         "UPDATE tags SET circle = ?3 WHERE ws = ?1 AND id = ?2",
                         &[&ws, &id, self.to],
                     )?;
@@ -339,13 +339,13 @@ impl CircleMove<'_> {
         }
         for table in ["answers", "audit_log", "contact_notes"] {
             let sql = format!("UPDATE {table} SET circle = ?3 WHERE ws = ?1 AND circle = ?2");
-            tx.exec(&sql, &[&ws, self.from, self.to])?;
+            tx.exec_soon(&sql, &[&ws, self.from, self.to])?;
         }
         for table in
             ["contacts", "contact_words", "contact_addresses", "correspondents", "blocked_senders"]
         {
             let sql = format!("DELETE FROM {table} WHERE ws = ?1 AND circle = ?2");
-            tx.exec(&sql, &[&ws, self.from])?;
+            tx.exec_soon(&sql, &[&ws, self.from])?;
         }
         Ok(())
     }

@@ -25,7 +25,7 @@ pub fn note_answer(
         None => first_asked_at(tx, cx, conversation, at)?,
     };
     let Some(asked_at) = asked_at else { return Ok(()) };
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET first_answered_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &at],
     )?;

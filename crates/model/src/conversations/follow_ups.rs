@@ -10,12 +10,12 @@ use base::time::Moment;
 use db::Tx;
 
 use crate::conversations::timeline::{self, TimelineEvent, WokenBy};
-use crate::conversations::{self, Conversation};
+use crate::conversations::{self, Conversation, views};
 use crate::people::notifications::facts::{self, NoticeKind};
 
 /// Keeps with a message when its conversation comes back if nobody answers it.
 pub fn keep(tx: &mut Tx<'_>, ws: i64, message: &MessageId, at: i64) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET follow_up_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&ws, message, &at],
     )?;
@@ -38,7 +38,7 @@ pub fn begin(
     if conversation.status != Status::Waiting {
         return Ok(());
     }
-    conversations::put_in_view(tx, cx, conversation, Status::Waiting, Some(until))?;
+    views::put_in_view(tx, cx, conversation, Status::Waiting, Some(until))?;
     tx.wake(Queue::Snoozes);
     let follow_up = TimelineEvent::FollowUp { until: Moment(until) };
     timeline::record(tx, cx, &conversation.id, &follow_up)

@@ -58,7 +58,7 @@ pub fn tell(
         if person.as_str() == author {
             continue;
         }
-        tx.exec(
+        tx.exec_soon(
             "INSERT INTO mentions (ws, person, id, conversation, author, author_name, at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             &[&cx.actor.ws, &person, note, &conversation.id, &author, &cx.actor.name(), &cx.now],

@@ -1,12 +1,19 @@
 //! Conversations: loading one that the actor may see, and the changes every operation shares.
 
+pub mod agent_acts;
+mod agent_changes;
 pub mod circle_move;
+pub mod conversation_state;
 pub mod first_answer;
 pub mod follow_ups;
 pub mod followers;
+mod handed_over;
+pub mod handover;
 pub mod learned_spam;
+pub mod leaving;
 pub mod mentions;
 pub mod merges;
+pub mod notes;
 pub mod past_snoozes;
 pub mod pins;
 pub mod sorter_examples;
@@ -16,6 +23,7 @@ pub mod targets;
 pub mod timeline;
 pub mod topics;
 pub mod trash;
+mod views;
 
 use base::actor::{Actor, Circle, Principal};
 use base::app::Cx;
@@ -30,13 +38,16 @@ use base::time::Moment;
 use db::{Json, Tx};
 
 use crate::conversations::timeline::{TimelineEvent, WokenBy};
-use crate::figures::counters::{self, Counter};
 use crate::figures::report_facts::{self, ReportMeasure, ReportPlace};
+use crate::people::agent_limits::changes::ConversationAct;
 use crate::people::members;
 use crate::people::notifications::facts::{self, NoticePlace};
 use crate::webhooks::events::{
     self, ConversationAssigned, ConversationCreated, EventActor, Turn, TurnChanged,
 };
+
+pub use agent_changes::admit_change;
+pub use views::count_topic;
 
 /// Who decided where the sorting helper did.
 pub const HELPER: &str = "helper";
@@ -52,6 +63,8 @@ db::row! {
         pub view: View,
         pub status: Status,
         pub snoozed_until: Option<i64>,
+        /// When its next answer leaves, unless the customer wrote since it was sent.
+        pub leaves_at: Option<i64>,
         /// Why it is out of the way.
         pub removed: Option<Removal>,
         /// The conversation that has its messages now. [`load`] never returns such a one.
@@ -106,6 +119,8 @@ db::row! {
         /// Until when the first answer is to leave, and the conversation to be closed.
         pub answer_due_at: Option<i64>,
         pub resolve_due_at: Option<i64>,
+        /// When an agent handed it over to people; `None` once a person took it.
+        pub handed_over_at: Option<i64>,
     }
 }
 
@@ -186,7 +201,7 @@ pub fn begin(
             &cx.now,
         ],
     )?;
-    count_open(tx, cx, &conversation, 1)?;
+    views::count_open(tx, cx.actor.ws, &conversation, 1)?;
     Ok(conversation)
 }
 
@@ -243,12 +258,18 @@ pub fn assign(
     conversation: &Conversation,
     to: Option<&Assignee>,
 ) -> Result<()> {
+    let act = match to.map(|to| &to.id) {
+        None | Some(MemberId::User(_)) => ConversationAct::HandOver,
+        Some(MemberId::Agent(_)) => ConversationAct::Change,
+    };
+    admit_change(tx, cx, conversation, act)?;
     let from = conversation.assignee_named(tx, cx.actor.ws)?;
     let id = to.map_or("", |to| to.id.as_str());
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET assignee = ?3, assigned_by_rule = ?4 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &id, &matches!(cx.actor.who, Principal::Rule { .. })],
     )?;
+    handed_over::end(tx, cx, &conversation.id, conversation.handed_over_at)?;
     let assigned = TimelineEvent::Assigned { from, to: to.cloned() };
     timeline::record(tx, cx, &conversation.id, &assigned)?;
     facts::note_assigned(tx, cx, conversation.notice_place(), to.map(|to| &to.id))?;
@@ -271,7 +292,9 @@ pub fn set_status(
     if from == to {
         return Ok(());
     }
-    put_in_view(tx, cx, conversation, to, None)?;
+    admit_change(tx, cx, conversation, ConversationAct::Change)?;
+    views::put_in_view(tx, cx, conversation, to, None)?;
+    handed_over::end(tx, cx, &conversation.id, conversation.handed_over_at)?;
     if from == Status::Closed {
         note_reopened(tx, cx, conversation)?;
     }
@@ -289,7 +312,7 @@ pub fn set_status(
 }
 
 fn note_reopened(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET reopened_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &cx.now],
     )?;
@@ -305,13 +328,13 @@ pub fn settle(
     to: Status,
 ) -> Result<()> {
     if conversation.status != to {
-        put_in_view(tx, cx, conversation, to, conversation.snoozed_until)?;
+        views::put_in_view(tx, cx, conversation, to, conversation.snoozed_until)?;
     }
     let turn = conversation.turn();
     if conversation.announced_turn == Some(turn) {
         return Ok(());
     }
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET announced_turn = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &turn],
     )?;
@@ -338,7 +361,7 @@ pub fn announce_turn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversati
     if previous == Some(turn) {
         return Ok(());
     }
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET announced_turn = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &turn],
     )?;
@@ -359,11 +382,11 @@ pub fn end_hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -
         return Ok(());
     }
     conversation.held = false;
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET held = FALSE WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id],
     )?;
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET withheld = NULL
          WHERE ws = ?1 AND conversation = ?2 AND withheld IS NOT NULL",
         &[&cx.actor.ws, &conversation.id],
@@ -373,7 +396,7 @@ pub fn end_hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -
 
 /// Takes the warning of the scam check off.
 pub fn clear_risk(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET risk = NULL, risk_reasons = '[]' WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id],
     )?;
@@ -394,7 +417,8 @@ pub fn snooze(
     if conversation.status != Status::Open {
         return Err(Error::invalid("status", "only an open conversation can be snoozed"));
     }
-    put_in_view(tx, cx, conversation, Status::Open, Some(until))?;
+    admit_change(tx, cx, conversation, ConversationAct::Change)?;
+    views::put_in_view(tx, cx, conversation, Status::Open, Some(until))?;
     tx.wake(Queue::Snoozes);
     let snoozed = TimelineEvent::Snoozed { until: Moment(until) };
     timeline::record(tx, cx, &conversation.id, &snoozed)
@@ -410,7 +434,7 @@ pub fn wake(
     if conversation.snoozed_until.is_none() {
         return Ok(());
     }
-    put_in_view(tx, cx, conversation, conversation.status, None)?;
+    views::put_in_view(tx, cx, conversation, conversation.status, None)?;
     timeline::record(tx, cx, &conversation.id, &TimelineEvent::Woken { by })
 }
 
@@ -422,14 +446,14 @@ pub fn set_merged(
     conversation: &mut Conversation,
     into: Option<&ConversationId>,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET merged_into = ?3, sorts_at = NULL, answer_due_at = NULL,
              resolve_due_at = NULL, target_due_at = NULL
          WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &into],
     )?;
     conversation.merged_into = into.cloned();
-    put_in_view(tx, cx, conversation, conversation.status, None)
+    views::put_in_view(tx, cx, conversation, conversation.status, None)
 }
 
 /// Sets since when the customer waits.
@@ -439,7 +463,7 @@ pub fn wait_since(
     conversation: &mut Conversation,
     since: Option<i64>,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET waiting_since = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &since],
     )?;
@@ -457,7 +481,7 @@ pub fn put_back(
 ) -> Result<()> {
     let from = conversation.status;
     let snoozed_until = snoozed_until.filter(|until| *until > cx.now);
-    put_in_view(tx, cx, conversation, status, snoozed_until)?;
+    views::put_in_view(tx, cx, conversation, status, snoozed_until)?;
     if let Some(until) = snoozed_until {
         tx.wake(Queue::Snoozes);
         let snoozed = TimelineEvent::Snoozed { until: Moment(until) };
@@ -470,73 +494,9 @@ pub fn put_back(
     announce_turn(tx, cx, conversation)
 }
 
-/// The one place that writes status, snooze and view, and keeps the open count true.
-pub(super) fn put_in_view(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &mut Conversation,
-    status: Status,
-    snoozed_until: Option<i64>,
-) -> Result<()> {
-    let view = match (conversation.removed, snoozed_until, status) {
-        _ if conversation.merged_into.is_some() => View::Merged,
-        (Some(Removal::Spam), _, _) => View::Spam,
-        (Some(Removal::Trash), _, _) => View::Trash,
-        (None, Some(_), _) => View::Snoozed,
-        (None, None, Status::Open) => View::Open,
-        (None, None, Status::Waiting) => View::Waiting,
-        (None, None, Status::Closed) => View::Closed,
-    };
-    tx.exec(
-        "UPDATE conversations SET status = ?3, snoozed_until = ?4, view = ?5,
-             waiting_since = CASE WHEN ?5 = 'closed' THEN NULL ELSE waiting_since END
-         WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &conversation.id, &status, &snoozed_until, &view],
-    )?;
-    let change = i64::from(view == View::Open) - i64::from(conversation.view == View::Open);
-    count_open(tx, cx, conversation, change)?;
-    conversation.status = status;
-    conversation.snoozed_until = snoozed_until;
-    conversation.view = view;
-    Ok(())
-}
-
-fn count_open(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &Conversation,
-    change: i64,
-) -> Result<()> {
-    let (circle, counter) = (&conversation.circle, Counter::Open(&conversation.mailbox));
-    counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)?;
-    match &conversation.topic_id {
-        Some(topic) => {
-            let counter = Counter::OpenOfTopic(topic);
-            counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)
-        }
-        None => Ok(()),
-    }
-}
-
-/// Counts an open conversation with those of its topic, before or after the topic changes.
-pub fn count_topic(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &Conversation,
-    change: i64,
-) -> Result<()> {
-    match &conversation.topic_id {
-        Some(topic) if conversation.view == View::Open => {
-            let (circle, counter) = (&conversation.circle, Counter::OpenOfTopic(topic));
-            counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Writes down whether a draft of the conversation waits for a person.
 pub fn note_drafts(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET has_draft = EXISTS (
              SELECT 1 FROM messages m
              WHERE m.ws = ?1 AND m.conversation = ?2 AND m.status = 'draft'
@@ -550,7 +510,7 @@ pub fn note_drafts(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) ->
 
 /// Resets read marks at or after a time, because a mail of that time has been fetched only now.
 pub fn mark_unread(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId, at: i64) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM read_marks
          WHERE ws = ?1 AND person IN (SELECT id FROM users WHERE ws = ?1)
            AND conversation = ?2 AND read_at >= ?3",

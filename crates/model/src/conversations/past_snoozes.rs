@@ -5,7 +5,7 @@ use base::concurrency::queue::Queue;
 use base::error::Result;
 use db::Tx;
 
-use crate::conversations::{self, Conversation};
+use crate::conversations::{Conversation, views};
 
 /// Snoozes a conversation or ends its snooze, as it is there, without an entry in its timeline: nobody
 /// here did it.
@@ -19,7 +19,7 @@ pub fn take_over(
         return Ok(());
     }
     let status = conversation.status;
-    conversations::put_in_view(tx, cx, conversation, status, until)?;
+    views::put_in_view(tx, cx, conversation, status, until)?;
     tx.wake(Queue::Snoozes);
     Ok(())
 }

@@ -52,14 +52,14 @@ pub fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, decision: &TaughtDecision<'_>) -> Resu
     let by_agent = matches!(cx.actor.who, Principal::Agent { .. });
     let bytes = features.to_bytes();
     // The decision about a mail that came by a merge takes the place of the one before the merge.
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM sorter_examples
          WHERE ws = ?1 AND circle = ?2 AND kind = ?3 AND features = ?5 AND conversation IN (
              SELECT id FROM conversations WHERE ws = ?1 AND merged_into = ?4
          )",
         &[&cx.actor.ws, circle, kind, conversation, &bytes],
     )?;
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO sorter_examples (
             ws, circle, kind, conversation, label, by_agent, at, guess, confidence, given, features
          ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
@@ -119,7 +119,7 @@ fn remove(
     conversations: &[(String,)],
 ) -> Result<()> {
     for (conversation,) in conversations {
-        tx.exec(
+        tx.exec_soon(
             "DELETE FROM sorter_examples
              WHERE ws = ?1 AND circle = ?2 AND kind = ?3 AND conversation = ?4",
             &[&ws, circle, &kind, conversation],
@@ -138,7 +138,7 @@ pub fn topics_changed(tx: &mut Tx<'_>, ws: i64) -> Result<()> {
 
 /// Models that are learned from the examples of a circle are learned anew.
 pub fn raise(tx: &mut Tx<'_>, ws: i64, circle: &str, kind: ExampleKind) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO sorter_revisions (ws, circle, kind, revision) VALUES (?1, ?2, ?3, 1)
          ON CONFLICT (ws, circle, kind) DO UPDATE SET revision = sorter_revisions.revision + 1",
         &[&ws, &circle, &kind],
@@ -232,7 +232,7 @@ fn seeds(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<SorterExample>> {
 
 /// Deletes every example of a circle; the topics stay.
 pub fn forget(tx: &mut Tx<'_>, ws: i64, circle: &Circle, kind: ExampleKind) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM sorter_examples WHERE ws = ?1 AND circle = ?2 AND kind = ?3",
         &[&ws, circle, &kind],
     )?;
@@ -297,7 +297,7 @@ pub fn forget_topic(tx: &mut Tx<'_>, ws: i64, id: &TopicId) -> Result<()> {
         &[&ws, &ExampleKind::Topic, &CIRCLES],
     )?;
     for (circle,) in circles {
-        tx.exec(
+        tx.exec_soon(
             "DELETE FROM sorter_examples
              WHERE ws = ?1 AND circle = ?2 AND kind = ?3 AND label = ?4",
             &[&ws, &circle, &ExampleKind::Topic, id],

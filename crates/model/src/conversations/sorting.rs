@@ -13,10 +13,11 @@ use db::{Json, Tx};
 use crate::conversations::sorter_examples::{self, HelperGuess, TaughtDecision};
 use crate::conversations::targets;
 use crate::conversations::timeline::{self, SortedBy, TimelineEvent};
-use crate::conversations::topics::Topic;
+use crate::conversations::topics::{self, Topic};
 use crate::conversations::{self, Conversation, HELPER};
 use crate::figures::counters::{self, Counter};
 use crate::figures::report_facts::{self, ReportMeasure};
+use crate::people::agent_limits::changes::ConversationAct;
 
 /// Who decided where a rule did; the sorting helper does not overwrite it.
 const RULE: &str = "rule";
@@ -43,6 +44,7 @@ pub fn decide(
     let Some(member) = cx.actor.member() else {
         return Err(Error::Forbidden("Only a person or an agent sorts by hand.".into()));
     };
+    conversations::admit_change(tx, cx, conversation, ConversationAct::Change)?;
     let mut changed = false;
     if let Some(topic) = &decision.topic {
         changed |= decide_topic(tx, cx, conversation, topic.as_ref(), member.as_str())?;
@@ -71,7 +73,7 @@ fn decide_topic(
         confidence: conversation.guess_confidence,
         given: conversation.topic_by.as_deref() == Some(HELPER),
     };
-    put_topic(tx, cx, conversation, topic, by)?;
+    put_topic(tx, cx, conversation, topic, Some(by))?;
     let label = id.map_or("", |id| id.as_str());
     learn(tx, cx, conversation, ExampleKind::Topic, label, guess)?;
     Ok(true)
@@ -88,7 +90,7 @@ fn decide_urgency(
     if is_decided && conversation.urgency == Some(urgency) {
         return Ok(false);
     }
-    put_urgency(tx, cx, conversation, urgency, by)?;
+    put_urgency(tx, cx, conversation, Some(urgency), Some(by))?;
     let guess = HelperGuess::default();
     learn(tx, cx, conversation, ExampleKind::Urgency, urgency.as_str(), guess)?;
     Ok(true)
@@ -194,10 +196,10 @@ pub fn set_by_rule(
         return Ok(says);
     }
     if topic.is_some() {
-        put_topic(tx, cx, conversation, topic, RULE)?;
+        put_topic(tx, cx, conversation, topic, Some(RULE))?;
     }
     if let Some(urgency) = urgency {
-        put_urgency(tx, cx, conversation, urgency, RULE)?;
+        put_urgency(tx, cx, conversation, Some(urgency), Some(RULE))?;
     }
     record(tx, cx, conversation, SortedBy::Rule)?;
     Ok(true)
@@ -224,7 +226,7 @@ pub fn schedule(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Re
     if conversation.circle.is_sandbox() {
         return Ok(());
     }
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET sorts_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &cx.now],
     )?;
@@ -369,7 +371,7 @@ pub fn learn_tagged(
         return Ok(());
     }
     let by = cx.actor.member().map_or_else(|| HELPER.to_owned(), |by| by.as_str().to_owned());
-    put_topic(tx, cx, conversation, Some(topic), &by)?;
+    put_topic(tx, cx, conversation, Some(topic), Some(&by))?;
     let Some(mail) = first_mail(tx, cx.actor.ws, &conversation.id)? else { return Ok(()) };
     let decision = TaughtDecision {
         circle: &conversation.circle,
@@ -388,10 +390,10 @@ fn put_topic(
     cx: &Cx<'_>,
     conversation: &mut Conversation,
     topic: Option<&Topic>,
-    by: &str,
+    by: Option<&str>,
 ) -> Result<()> {
     let id = topic.map(|topic| &topic.id);
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET topic = ?3, topic_by = ?4, topic_reasons = '[]'
          WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &id, &by],
@@ -400,9 +402,59 @@ fn put_topic(
     report_topic(tx, cx, conversation, -1)?;
     conversation.topic_id = id.cloned();
     conversation.topic = topic.map(|topic| topic.name.clone());
-    conversation.topic_by = Some(by.to_owned());
+    conversation.topic_by = by.map(str::to_owned);
     report_topic(tx, cx, conversation, 1)?;
     conversations::count_topic(tx, cx, conversation, 1)
+}
+
+/// Sets the topic and who decided it as they were before an act. What was learned from the act is
+/// forgotten, and what somebody decided before it is learned again.
+pub fn put_topic_back(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    topic: Option<&TopicId>,
+    by: Option<&str>,
+) -> Result<()> {
+    let topic = match topic {
+        Some(id) => topics::find(tx, cx.actor.ws, id)?,
+        None => None,
+    };
+    put_topic(tx, cx, conversation, topic.as_ref(), by)?;
+    let label = topic.as_ref().map_or("", |topic| topic.id.as_str()).to_owned();
+    learn_again(tx, cx, conversation, ExampleKind::Topic, by, &label)?;
+    record(tx, cx, conversation, SortedBy::of(cx.actor))
+}
+
+/// The same for the urgency.
+pub fn put_urgency_back(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    urgency: Option<Urgency>,
+    by: Option<&str>,
+) -> Result<()> {
+    put_urgency(tx, cx, conversation, urgency, by)?;
+    let label = urgency.map_or("", Urgency::as_str);
+    learn_again(tx, cx, conversation, ExampleKind::Urgency, by, label)?;
+    record(tx, cx, conversation, SortedBy::of(cx.actor))
+}
+
+fn learn_again(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    kind: ExampleKind,
+    by: Option<&str>,
+    label: &str,
+) -> Result<()> {
+    match is_by_member(by) {
+        true => learn(tx, cx, conversation, kind, label, HelperGuess::default()),
+        false => {
+            let (circle, id) = (&conversation.circle, &conversation.id);
+            sorter_examples::replace(tx, cx.actor.ws, circle, (kind, id), None)
+        }
+    }
 }
 
 /// Counts the conversation with its topic in reports, before or after the topic changes.
@@ -421,16 +473,16 @@ fn put_urgency(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,
-    urgency: Urgency,
-    by: &str,
+    urgency: Option<Urgency>,
+    by: Option<&str>,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET urgency = ?3, urgency_by = ?4, urgency_reasons = '[]'
          WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &urgency, &by],
     )?;
-    conversation.urgency = Some(urgency);
-    conversation.urgency_by = Some(by.to_owned());
+    conversation.urgency = urgency;
+    conversation.urgency_by = by.map(str::to_owned);
     Ok(())
 }
 

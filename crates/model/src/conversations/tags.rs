@@ -7,10 +7,12 @@ use base::error::Result;
 use base::ids::{ConversationId, MailboxId, TagId};
 use db::{Json, Tx};
 
-use crate::conversations::Conversation;
+use crate::conversations::timeline::{self, TimelineEvent};
+use crate::conversations::{Conversation, admit_change};
 use crate::figures::counters::{self, Counter};
 use crate::figures::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::indexing::search_index;
+use crate::people::agent_limits::changes::ConversationAct;
 use crate::rule_queue;
 
 /// Conversations whose tag is renamed at once.
@@ -84,7 +86,7 @@ fn ensure(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, tag: &TagName) -> Resul
     }
     let circle = if circle.is_closed() { circle.clone() } else { Circle::team() };
     let made = TagListing { id: TagId::new(cx.ids, cx.now), name: tag.name.clone(), circle };
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO tags (ws, id, name, folded, created_at, circle)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         &[&cx.actor.ws, &made.id, &made.name, &tag.folded, &cx.now, &made.circle],
@@ -116,6 +118,7 @@ pub fn put_on(
     conversation: &mut Conversation,
     tag: &TagName,
 ) -> Result<Option<String>> {
+    admit_change(tx, cx, conversation, ConversationAct::Change)?;
     let TagListing { id, name, .. } = ensure(tx, cx, &conversation.circle, tag)?;
     let added = tx.exec(
         "INSERT INTO conversation_tags (ws, tag, conversation) VALUES (?1, ?2, ?3)
@@ -142,6 +145,7 @@ pub fn take_off(
 ) -> Result<Option<String>> {
     let found = find_by_name(tx, cx.actor.ws, &conversation.circle, &tag.folded)?;
     let Some(TagListing { id, name, .. }) = found else { return Ok(None) };
+    admit_change(tx, cx, conversation, ConversationAct::Change)?;
     let removed = tx.exec(
         "DELETE FROM conversation_tags WHERE ws = ?1 AND tag = ?2 AND conversation = ?3",
         &[&cx.actor.ws, &id, &conversation.id],
@@ -152,6 +156,39 @@ pub fn take_off(
     conversation.tags.retain(|had| *had != name);
     count(tx, cx, conversation, &id, -1)?;
     Ok(Some(name))
+}
+
+/// Names as tags in the order of their names, each once, so that two callers never wait for each other in
+/// a circle.
+pub fn sort_names(names: &[String]) -> Vec<TagName> {
+    let mut tags: Vec<TagName> = names.iter().map(|name| TagName::new(name)).collect();
+    tags.sort_by(|a, b| a.folded.cmp(&b.folded));
+    tags.dedup_by(|a, b| a.folded == b.folded);
+    tags
+}
+
+/// Takes tags off and puts others on, and tells it in the timeline. Removes first, so that a name in both
+/// lists ends up on the conversation. Returns the names that are new there.
+pub fn change(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    add: &[TagName],
+    remove: &[TagName],
+) -> Result<Vec<String>> {
+    let (mut added, mut removed) = (Vec::new(), Vec::new());
+    for tag in remove {
+        removed.extend(take_off(tx, cx, conversation, tag)?);
+    }
+    for tag in add {
+        added.extend(put_on(tx, cx, conversation, tag)?);
+    }
+    if !added.is_empty() || !removed.is_empty() {
+        save_names(tx, cx, conversation)?;
+        let tagged = TimelineEvent::Tagged { added: added.clone(), removed };
+        timeline::record(tx, cx, &conversation.id, &tagged)?;
+    }
+    Ok(added)
 }
 
 fn count(
@@ -169,11 +206,12 @@ fn count(
 
 /// Writes the names that lists show.
 pub fn save_names(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
-    tx.exec(
+    search_index::tags(tx, cx, &conversation.id, &conversation.tags)?;
+    tx.exec_soon(
         "UPDATE conversations SET tags = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &conversation.tags],
     )?;
-    search_index::tags(tx, cx.actor.ws, &conversation.id, &conversation.tags)
+    Ok(())
 }
 
 type TaggedConversation = (ConversationId, Circle, Json<Vec<String>>, MailboxId, i64);
@@ -190,10 +228,10 @@ fn list_tagged(tx: &mut Tx<'_>, ws: i64, id: &TagId) -> Result<Option<Vec<Tagged
 }
 
 /// Writes a tag's new name on every conversation that has it. `false` when they are too many.
-pub fn respell(tx: &mut Tx<'_>, ws: i64, id: &TagId, old: &str, new: &str) -> Result<bool> {
-    let Some(tagged) = list_tagged(tx, ws, id)? else { return Ok(false) };
+pub fn respell(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &TagId, old: &str, new: &str) -> Result<bool> {
+    let Some(tagged) = list_tagged(tx, cx.actor.ws, id)? else { return Ok(false) };
     for (conversation, _, tags, ..) in &tagged {
-        write_name(tx, ws, conversation, tags, old, new)?;
+        write_name(tx, cx, conversation, tags, old, new)?;
     }
     Ok(true)
 }
@@ -214,15 +252,15 @@ pub fn merge(
             let tag = tag.as_str();
             report_facts::count_label(tx, cx, labelled, ReportMeasure::Tagged, tag, change)?;
         }
-        write_name(tx, ws, conversation, tags, old, new)?;
+        write_name(tx, cx, conversation, tags, old, new)?;
     }
-    tx.exec("DELETE FROM tags WHERE ws = ?1 AND id = ?2", &[&ws, from])?;
+    tx.exec_soon("DELETE FROM tags WHERE ws = ?1 AND id = ?2", &[&ws, from])?;
     Ok(true)
 }
 
 fn write_name(
     tx: &mut Tx<'_>,
-    ws: i64,
+    cx: &Cx<'_>,
     conversation: &ConversationId,
     tags: &[String],
     old: &str,
@@ -235,11 +273,12 @@ fn write_name(
             renamed.push(tag.to_owned());
         }
     }
-    tx.exec(
+    search_index::tags(tx, cx, conversation, &renamed)?;
+    tx.exec_soon(
         "UPDATE conversations SET tags = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&ws, conversation, &Json(&renamed)],
+        &[&cx.actor.ws, conversation, &Json(&renamed)],
     )?;
-    search_index::tags(tx, ws, conversation, &renamed)
+    Ok(())
 }
 
 /// 1 when the conversation did not have the other tag yet, otherwise 0.
@@ -251,7 +290,7 @@ fn move_over(
     from: &TagId,
     to: &TagId,
 ) -> Result<i64> {
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM conversation_tags WHERE ws = ?1 AND tag = ?2 AND conversation = ?3",
         &[&ws, from, conversation],
     )?;

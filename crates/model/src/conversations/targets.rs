@@ -43,18 +43,24 @@ db::row! {
 
 /// Sets the targets of a conversation anew, after mail came in or its urgency or status changed.
 pub fn refresh(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
+    refresh_case(tx, cx, id).map(drop)
+}
+
+/// The same; returns what the targets depend on, and the targets.
+fn refresh_case(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<TargetCase> {
     let mut case = load(tx, cx, id)?;
     let hours = office_hours::of(tx, cx.actor.ws, &case.mailbox)?;
     let had = case.answer_due_at.is_some() || case.resolve_due_at.is_some();
     if hours.is_none() && !had {
-        return Ok(());
+        return Ok(case);
     }
     if case.status == Status::Closed && answer_leaves(tx, cx, id)? {
-        return Ok(());
+        return Ok(case);
     }
     let hours = if is_asked(tx, cx, &case)? { hours } else { None };
     case.aim(hours.as_ref());
-    save(tx, cx, &case)
+    save(tx, cx, &case)?;
+    Ok(case)
 }
 
 /// True where a person of the other side wrote, and not long before the conversation was filed.
@@ -110,8 +116,7 @@ pub fn note_closing(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result
 /// Sets the targets as they were before a closing that somebody undoes: what it counted as kept is not,
 /// and what was missed by then is not missed twice.
 pub fn put_back(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId, closed_at: i64) -> Result<()> {
-    refresh(tx, cx, id)?;
-    let mut case = load(tx, cx, id)?;
+    let mut case = refresh_case(tx, cx, id)?;
     let Some(due) = case.resolve_due_at else { return Ok(()) };
     if closed_at <= due {
         let place = &ReportPlace { circle: &case.circle, mailbox: &case.mailbox };
@@ -175,7 +180,7 @@ fn load(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<TargetCase>
 }
 
 fn save(tx: &mut Tx<'_>, cx: &Cx<'_>, case: &TargetCase) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET answer_due_at = ?3, resolve_due_at = ?4, answer_missed = ?5,
              resolve_missed = ?6, target_due_at = ?7
          WHERE ws = ?1 AND id = ?2",

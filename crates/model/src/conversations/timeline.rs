@@ -4,7 +4,7 @@ use base::actor::{Actor, Principal};
 use base::app::Cx;
 use base::assignee::Assignee;
 use base::error::Result;
-use base::ids::{BookingId, ConversationId, DocumentId, EventId, MessageId, RequestId};
+use base::ids::{BookingId, ConversationId, DocumentId, EventId, MessageId, NoteId, RequestId};
 use base::states::{ConversationRisk, Status, Urgency};
 use base::string_enum::string_enum;
 use base::time::Moment;
@@ -88,11 +88,15 @@ pub enum TimelineEvent {
     /// A draft was approved.
     Approved {
         message_id: MessageId,
-        /// Its text is not as it was drafted.
+        /// Its text or its recipients are not as they were drafted.
         edited: bool,
     },
     /// A message was stopped in its undo window.
     Undone {
+        message_id: MessageId,
+    },
+    /// Somebody let a message leave before its undo window or its time was over.
+    SentNow {
         message_id: MessageId,
     },
     /// A draft was discarded.
@@ -204,6 +208,15 @@ pub enum TimelineEvent {
     BookingCancelled {
         booking_id: BookingId,
     },
+    /// An agent makes, moves or cancels a booking unless somebody stops it.
+    BookingPlanned {
+        booking_id: BookingId,
+        act: String,
+        leaves_at: Moment,
+    },
+    BookingStopped {
+        booking_id: BookingId,
+    },
     /// Another conversation was merged into this one.
     Merged {
         conversation_id: ConversationId,
@@ -221,6 +234,14 @@ pub enum TimelineEvent {
     /// It began with a message that was split off from another conversation.
     SplitFrom {
         conversation_id: ConversationId,
+    },
+    /// An agent handed it over to people; `to` names a person or team, where it named one.
+    HandedOver {
+        to: Option<String>,
+    },
+    /// A note of an agent was hidden, because what it did was undone.
+    NoteHidden {
+        note_id: NoteId,
     },
 }
 
@@ -240,9 +261,9 @@ pub fn record(
     event: &TimelineEvent,
 ) -> Result<()> {
     let stored = StoredColumns::of(event);
-    tx.exec(
-        "INSERT INTO timeline_events (ws, conversation, id, at, actor_name, event, data)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    tx.exec_soon(
+        "INSERT INTO timeline_events (ws, conversation, id, at, actor_name, event, data, actor)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         &[
             &cx.actor.ws,
             conversation,
@@ -251,6 +272,7 @@ pub fn record(
             &cx.actor.name(),
             &stored.event,
             &Json(stored.data),
+            &cx.actor.member().as_ref().map_or("", |member| member.as_str()),
         ],
     )?;
     Ok(())
@@ -316,6 +338,7 @@ mod tests {
                 "split",
                 r#"{"conversationId":"cnv_1","messageId":"msg_1"}"#,
             ),
+            (HandedOver { to: Some("Ines".into()) }, "handed-over", r#"{"to":"Ines"}"#),
             (SplitFrom { conversation_id }, "split-from", r#"{"conversationId":"cnv_1"}"#),
             (BookingCancelled { booking_id }, "booking-cancelled", r#"{"bookingId":"bkg_1"}"#),
             (

@@ -39,11 +39,15 @@ pub fn find_by_name(tx: &mut Tx<'_>, ws: i64, name: &str) -> Result<Option<Topic
 }
 
 pub fn by_id(tx: &mut Tx<'_>, ws: i64, id: &TopicId) -> Result<Topic> {
-    let found = tx.opt(
+    find(tx, ws, id)?.ok_or(Error::NotFound("topic"))
+}
+
+/// A topic that may have been removed.
+pub fn find(tx: &mut Tx<'_>, ws: i64, id: &TopicId) -> Result<Option<Topic>> {
+    Ok(tx.opt(
         &format!("SELECT {} FROM topics WHERE ws = ?1 AND id = ?2", Topic::COLUMNS),
         &[&ws, id],
-    )?;
-    found.ok_or(Error::NotFound("topic"))
+    )?)
 }
 
 /// Adds a topic of a new name.
@@ -58,7 +62,7 @@ pub fn add(tx: &mut Tx<'_>, cx: &Cx<'_>, name: &str, words: &str) -> Result<Topi
         return Err(Error::invalid("name", sentence));
     }
     let topic = Topic { id: TopicId::new(cx.ids, cx.now), name, words };
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO topics (ws, id, name, folded, words, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         &[&ws, &topic.id, &topic.name, &fold_name(&topic.name), &topic.words, &cx.now],
@@ -79,7 +83,7 @@ pub fn change(
     by_id(tx, ws, id)?;
     let (name, words) = check(name, words)?;
     refuse_twin(tx, ws, &name, Some(id))?;
-    tx.exec(
+    tx.exec_soon(
         "UPDATE topics SET name = ?3, folded = ?4, words = ?5 WHERE ws = ?1 AND id = ?2",
         &[&ws, id, &name, &fold_name(&name), &words],
     )?;
@@ -91,7 +95,7 @@ pub fn change(
 pub fn remove(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &TopicId) -> Result<Topic> {
     let ws = cx.actor.ws;
     let topic = by_id(tx, ws, id)?;
-    tx.exec("DELETE FROM topics WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    tx.exec_soon("DELETE FROM topics WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
     sorter_examples::forget_topic(tx, ws, id)?;
     Ok(topic)
 }

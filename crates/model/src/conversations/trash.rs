@@ -9,7 +9,7 @@ use db::Tx;
 
 use crate::conversations::targets;
 use crate::conversations::timeline::{self, TimelineEvent};
-use crate::conversations::{self, Conversation};
+use crate::conversations::{Conversation, views};
 
 /// Writes where a conversation is now; what is in the trash is erased after a time. Who moves one there
 /// calls `removals`, which also stops what was to leave from it.
@@ -24,13 +24,13 @@ pub fn set_removed(
         return Ok(());
     }
     let erase_at = (to == Some(Removal::Trash)).then_some(cx.now + TRASH_MS);
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET removed = ?3, erase_at = ?4 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &to, &erase_at],
     )?;
     conversation.removed = to;
     let (status, snoozed_until) = (conversation.status, conversation.snoozed_until);
-    conversations::put_in_view(tx, cx, conversation, status, snoozed_until)?;
+    views::put_in_view(tx, cx, conversation, status, snoozed_until)?;
     targets::refresh(tx, cx, &conversation.id)?;
     if erase_at.is_some() {
         tx.wake(Queue::Trash);

@@ -115,7 +115,7 @@ pub fn file(
     // A mail is found by the names of its files. What is read in a file gets a row of its own once, because
     // rows that are replaced make every search slower.
     if document.message.is_none() {
-        search_index::document(tx, cx.actor.ws, &id, &[document.filename])?;
+        search_index::document(tx, (cx.actor.ws, cx.now), &id, &[document.filename])?;
     }
     if extract_at.is_some() {
         tx.wake(Queue::Documents);
@@ -142,7 +142,7 @@ pub fn file_unread(
     document: &NewDocument<'_>,
 ) -> Result<DocumentId> {
     let (id, _) = insert(tx, cx, conversation, document, None)?;
-    describe(tx, cx.actor.ws, &id, DocumentKind::Other, &DocumentFields::default())?;
+    describe(tx, (cx.actor.ws, cx.now), &id, DocumentKind::Other, &DocumentFields::default())?;
     Ok(id)
 }
 
@@ -162,7 +162,7 @@ fn insert(
         &[],
     )?;
     blobs::keep(tx, cx.actor.ws, document.blob)?;
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO documents (
             ws, id, num, circle, mailbox, conversation, message, title, filename, content_type,
             size, hash, fields, created_at, extract_at
@@ -189,14 +189,14 @@ fn insert(
 /// Keeps the text of a document, by which its conversation is found once it is described.
 pub fn keep_text(tx: &mut Tx<'_>, ws: i64, id: &DocumentId, text: &str) -> Result<()> {
     let text: String = text.chars().take(DOCUMENT_TEXT_CHARS).collect();
-    tx.exec("UPDATE documents SET text = ?3 WHERE ws = ?1 AND id = ?2", &[&ws, id, &text])?;
+    tx.exec_soon("UPDATE documents SET text = ?3 WHERE ws = ?1 AND id = ?2", &[&ws, id, &text])?;
     Ok(())
 }
 
 /// Stores a document's kind and fields, the title derived from them, and its search words.
 pub fn describe(
     tx: &mut Tx<'_>,
-    ws: i64,
+    (ws, now): (i64, i64),
     id: &DocumentId,
     kind: DocumentKind,
     fields: &DocumentFields,
@@ -205,14 +205,14 @@ pub fn describe(
         .opt("SELECT num, filename FROM documents WHERE ws = ?1 AND id = ?2", &[&ws, id])?
         .ok_or(Error::NotFound("document"))?;
     let title = title(kind, fields, &filename);
-    tx.exec(
+    tx.exec_soon(
         "UPDATE documents SET kind = ?3, fields = ?4, title = ?5 WHERE ws = ?1 AND id = ?2",
         &[&ws, id, &kind, &Json(fields), &title],
     )?;
     let texts = indexed_texts(&title, &filename, fields);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     search::reindex_document(tx, ws, num, &texts)?;
-    search_index::document(tx, ws, id, &texts)
+    search_index::document(tx, (ws, now), id, &texts)
 }
 
 /// The texts by which a document is found.

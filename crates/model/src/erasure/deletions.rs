@@ -38,6 +38,7 @@ const ENDED_AT_ONCE: &[&str] = &[
     "users",
     "oauth_codes",
     "oauth_tokens",
+    "agent_counts",
     "agents",
     "webhooks",
     "services",
@@ -158,8 +159,8 @@ pub fn begin_workspace(tx: &mut Tx<'_>, cx: &Cx<'_>, counts: &DeletionCounts) ->
     }
     for sql in [
         "DELETE FROM deliveries WHERE ws = ?1 AND next_attempt_at IS NOT NULL",
-        "UPDATE bookings SET remind_at = NULL, holds_until = NULL WHERE ws = ?1
-           AND (remind_at IS NOT NULL OR holds_until IS NOT NULL)",
+        "UPDATE bookings SET remind_at = NULL, holds_until = NULL, act_at = NULL WHERE ws = ?1
+           AND (remind_at IS NOT NULL OR holds_until IS NOT NULL OR act_at IS NOT NULL)",
         "DELETE FROM deletions WHERE ws = ?1",
         // What its people typed when they were signed out is in workspace 0.
         "DELETE FROM sign_in_steps WHERE ws = 0

@@ -25,6 +25,8 @@ const OF_CONVERSATION: &[&str] = &[
     "followers",
     "notices",
     "undo_steps",
+    "agent_acts",
+    "agent_calls",
     "rule_jobs",
     "notes",
     "timeline_events",

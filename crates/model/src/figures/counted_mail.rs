@@ -45,7 +45,7 @@ pub fn count_mail(
         Some(true) => "TRUE",
         Some(false) => "FALSE",
     };
-    tx.exec(
+    tx.exec_soon(
         &format!(
             "UPDATE conversations
              SET message_count = message_count + 1,

@@ -66,7 +66,7 @@ pub fn add(
         return Ok(());
     }
     let sum: i64 = id.bytes().map(i64::from).sum();
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO counters (ws, circle, what, shard, n) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (ws, circle, what, shard) DO UPDATE SET n = counters.n + excluded.n",
         &[&ws, circle, &counter.key(), &(sum % SHARDS), &change],
@@ -85,19 +85,19 @@ pub fn move_over(
 ) -> Result<()> {
     let what = counter.key();
     for shard in 0..SHARDS {
-        tx.exec(
+        tx.exec_soon(
             "INSERT INTO counters (ws, circle, what, shard, n) VALUES (?1, ?2, ?3, ?4, 0)
              ON CONFLICT (ws, circle, what, shard) DO UPDATE SET n = counters.n",
             &[&ws, from, &what, &shard],
         )?;
     }
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO counters (ws, circle, what, shard, n)
          SELECT ws, ?4, what, shard, n FROM counters WHERE ws = ?1 AND circle = ?2 AND what = ?3
          ON CONFLICT (ws, circle, what, shard) DO UPDATE SET n = counters.n + excluded.n",
         &[&ws, from, &what, to],
     )?;
-    tx.exec(
+    tx.exec_soon(
         "UPDATE counters SET n = 0 WHERE ws = ?1 AND circle = ?2 AND what = ?3",
         &[&ws, from, &what],
     )?;
@@ -120,7 +120,7 @@ pub fn of_kind(tx: &mut Tx<'_>, actor: &Actor, kind: CounterKind) -> Result<Hash
 /// Begins the counts of one kind anew, in one circle.
 pub fn reset(tx: &mut Tx<'_>, ws: i64, circle: &Circle, kind: CounterKind) -> Result<()> {
     let (start, end) = (format!("{}:", kind.as_str()), format!("{};", kind.as_str()));
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM counters WHERE ws = ?1 AND circle = ?2 AND what >= ?3 AND what < ?4",
         &[&ws, circle, &start, &end],
     )?;
@@ -129,7 +129,7 @@ pub fn reset(tx: &mut Tx<'_>, ws: i64, circle: &Circle, kind: CounterKind) -> Re
 
 /// Forgets a count, because what it counted is gone.
 pub fn forget(tx: &mut Tx<'_>, ws: i64, circle: &Circle, counter: Counter<'_>) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM counters WHERE ws = ?1 AND circle = ?2 AND what = ?3",
         &[&ws, circle, &counter.key()],
     )?;

@@ -21,7 +21,7 @@ pub fn take_turns(tx: &mut Tx<'_>, names: &[(i64, &str)]) -> Result<()> {
     rows.sort_unstable();
     rows.dedup();
     for (ws, row) in rows {
-        tx.exec(
+        tx.exec_soon(
             "INSERT INTO counting_turns (ws, num, turns) VALUES (?1, ?2, 1)
              ON CONFLICT (ws, num) DO UPDATE SET turns = counting_turns.turns + 1",
             &[&ws, &row],

@@ -73,7 +73,7 @@ pub fn count(
         return Ok(());
     }
     let day = day_number(civil(at).date());
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO report_facts (ws, id, circle, measure, day, mailbox, name, n, due_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         &[

@@ -3,3 +3,4 @@
 pub mod index_rebuild;
 pub mod search_filter;
 pub mod search_index;
+pub mod word_lists;

@@ -20,14 +20,14 @@ pub fn narrow(tx: &mut Tx<'_>, actor: &Actor, query: &Query, filter: &mut Filter
     for operator in &query.operators {
         let negated = operator.negated;
         match (&operator.condition, negated) {
-            (Condition::View(view), true) => filter.views.retain(|listed| listed != view),
+            (Condition::View(view), true) => filter.views.retain(|listed| !is_in(*listed, *view)),
             // Whoever searches everything may ask for what is out of the way.
             (Condition::View(view), false)
                 if !View::KEPT.contains(view) && filter.views.len() > 1 =>
             {
                 filter.views = vec![*view];
             }
-            (Condition::View(view), false) => filter.views.retain(|listed| listed == view),
+            (Condition::View(view), false) => filter.views.retain(|listed| is_in(*listed, *view)),
             (Condition::Before(at), false) | (Condition::After(at), true) => before(filter, *at),
             (Condition::Before(at), true) | (Condition::After(at), false) => after(filter, *at),
             (condition, _) => match row_condition(tx, actor, condition)? {
@@ -38,6 +38,12 @@ pub fn narrow(tx: &mut Tx<'_>, actor: &Actor, query: &Query, filter: &mut Filter
         }
     }
     Ok(!filter.views.is_empty())
+}
+
+/// Whether what stands in one list is meant by the name of another: whoever is about to be answered
+/// is waited for.
+fn is_in(listed: View, meant: View) -> bool {
+    listed == meant || (listed, meant) == (View::Leaving, View::Waiting)
 }
 
 /// Lets a query for the mail of an address find the mail of the person's other addresses, too.

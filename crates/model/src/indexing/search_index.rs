@@ -1,13 +1,16 @@
 //! What search knows of a conversation: its messages, drafts, notes, documents and tags.
 
+use base::app::Cx;
 use base::error::Result;
 use base::ids::{ConversationId, DocumentId, MessageId, NoteId};
 use db::{Json, Tx};
-use search::{HAS_FILE, HAS_NOTE, IndexRowKey, IndexedText};
+use search::{HAS_FILE, HAS_NOTE, IndexRowKey, IndexedText, NewWordList};
 
 use crate::messages::attachments::AttachmentInfo;
 use crate::messages::recipients::Party;
 
+/// Messages of a conversation that are in memory at once.
+const MESSAGES_AT_ONCE: i64 = 100;
 /// Messages of a very long conversation that quoted lines are compared with, the latest.
 const COMPARED: i64 = 20;
 /// The entry of a conversation's tags; the others are named by the id of a note or document.
@@ -17,6 +20,8 @@ db::row! {
     /// A message as search knows it.
     struct FoundMessage from "m" {
         num: i64 = "c.num",
+        id: MessageId,
+        at: i64,
         conversation: ConversationId,
         serial: i64,
         discarded_at: Option<i64>,
@@ -79,11 +84,12 @@ pub fn new_draft(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
 }
 
 /// Brings the index up to date with a draft that was changed or discarded.
-pub fn draft(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
+pub fn draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<()> {
+    let ws = cx.actor.ws;
     let message = load(tx, ws, id)?;
     match message.discarded_at {
-        Some(_) => search::remove(tx, ws, message.place()),
-        None => search::replace(tx, ws, message.place(), &message.text()),
+        Some(_) => search::remove(tx, ws, message.place(), cx.now),
+        None => search::replace(tx, ws, message.place(), &message.text(), cx.now),
     }
 }
 
@@ -115,7 +121,7 @@ pub fn keep_quoted(
         None => beside_latest(tx, ws, place, quoted)?,
     };
     if !unknown.is_empty() {
-        tx.exec(
+        tx.exec_soon(
             "UPDATE messages SET quoted = ?4 WHERE ws = ?1 AND conversation = ?2 AND serial = ?3",
             &[&ws, place.conversation, &place.serial, &unknown],
         )?;
@@ -157,42 +163,71 @@ pub fn note(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId, id: &NoteId
     search::extend(tx, ws, entry.place(conversation), &note_text(&author, &body))
 }
 
-fn note_text<'a>(author: &'a str, body: &'a str) -> IndexedText<'a> {
+pub(super) fn note_text<'a>(author: &'a str, body: &'a str) -> IndexedText<'a> {
     IndexedText { from: vec![author], text: body, has: vec![HAS_NOTE], ..IndexedText::default() }
 }
 
 /// Makes a document findable in its conversation by its name, what was read in it, and its text.
-pub fn document(tx: &mut Tx<'_>, ws: i64, id: &DocumentId, words: &[&str]) -> Result<()> {
+pub fn document(
+    tx: &mut Tx<'_>,
+    (ws, now): (i64, i64),
+    id: &DocumentId,
+    words: &[&str],
+) -> Result<()> {
     let (conversation, text): (Option<ConversationId>, Option<String>) =
         tx.one("SELECT conversation, text FROM documents WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
     let Some(conversation) = conversation else { return Ok(()) };
     let entry = entry(tx, ws, &conversation, id.as_str())?;
-    let text = IndexedText {
-        text: text.as_deref().unwrap_or_default(),
-        files: words.to_vec(),
-        has: vec![HAS_FILE],
-        ..IndexedText::default()
-    };
+    let text = document_text(text.as_deref(), words);
     match entry.is_new {
         true => search::add(tx, ws, entry.place(&conversation), &text),
-        false => search::replace(tx, ws, entry.place(&conversation), &text),
+        false => search::replace(tx, ws, entry.place(&conversation), &text, now),
     }
 }
 
-/// Makes a conversation findable by its tags.
+pub(super) fn document_text<'a>(text: Option<&'a str>, words: &[&'a str]) -> IndexedText<'a> {
+    IndexedText {
+        text: text.unwrap_or_default(),
+        files: words.to_vec(),
+        has: vec![HAS_FILE],
+        ..IndexedText::default()
+    }
+}
+
+/// Makes a conversation findable by its tags, before its row says them.
 pub fn tags(
     tx: &mut Tx<'_>,
-    ws: i64,
+    cx: &Cx<'_>,
     conversation: &ConversationId,
     tags: &[String],
 ) -> Result<()> {
+    let ws = cx.actor.ws;
     let entry = entry(tx, ws, conversation, TAGS)?;
-    let files = tags.iter().map(String::as_str).collect();
-    let text = IndexedText { files, ..IndexedText::default() };
-    match entry.is_new {
-        true => search::add(tx, ws, entry.place(conversation), &text),
-        false => search::replace(tx, ws, entry.place(conversation), &text),
+    let (place, text) = (entry.place(conversation), tags_text(tags));
+    if entry.is_new {
+        return search::add(tx, ws, place, &text);
     }
+    match entry.tags.iter().all(|tag| tags.contains(tag)) {
+        true => search::extend(tx, ws, place, &text),
+        false => search::replace(tx, ws, place, &text, cx.now),
+    }
+}
+
+pub(super) fn tags_text(tags: &[String]) -> IndexedText<'_> {
+    let files = tags.iter().map(String::as_str).collect();
+    IndexedText { files, ..IndexedText::default() }
+}
+
+/// Writes the row of a document or of the tags again, after all rows of the conversation were taken out.
+pub(super) fn write_entry(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    item: Option<&DocumentId>,
+    text: &IndexedText<'_>,
+) -> Result<()> {
+    let entry = entry(tx, ws, conversation, item.map_or(TAGS, DocumentId::as_str))?;
+    search::extend(tx, ws, entry.place(conversation), text)
 }
 
 /// The row of the index that a note, a document or the tags have.
@@ -200,6 +235,8 @@ struct IndexEntry {
     num: i64,
     serial: i64,
     is_new: bool,
+    /// The tags that the conversation has.
+    tags: Json<Vec<String>>,
 }
 
 impl IndexEntry {
@@ -214,14 +251,14 @@ fn entry(
     conversation: &ConversationId,
     item: &str,
 ) -> Result<IndexEntry> {
-    let known: Option<(i64, i64)> = tx.opt(
-        "SELECT c.num, e.serial FROM index_entries e
+    let known: Option<(i64, i64, Json<Vec<String>>)> = tx.opt(
+        "SELECT c.num, e.serial, c.tags FROM index_entries e
          JOIN conversations c ON c.ws = e.ws AND c.id = e.conversation
          WHERE e.ws = ?1 AND e.conversation = ?2 AND e.item = ?3",
         &[&ws, conversation, &item],
     )?;
-    if let Some((num, serial)) = known {
-        return Ok(IndexEntry { num, serial, is_new: false });
+    if let Some((num, serial, tags)) = known {
+        return Ok(IndexEntry { num, serial, is_new: false, tags });
     }
     new_entry(tx, ws, conversation, item)
 }
@@ -237,11 +274,11 @@ fn new_entry(
          WHERE ws = ?1 AND id = ?2 RETURNING num, next_entry - 1",
         &[&ws, conversation],
     )?;
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO index_entries (ws, conversation, item, serial) VALUES (?1, ?2, ?3, ?4)",
         &[&ws, conversation, &item, &serial],
     )?;
-    Ok(IndexEntry { num, serial, is_new: true })
+    Ok(IndexEntry { num, serial, is_new: true, tags: Json(Vec::new()) })
 }
 
 /// What stands in a row of the index.
@@ -279,17 +316,52 @@ pub fn item(
 
 /// Writes the rows of a conversation's messages again; returns how many.
 pub fn messages(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Result<usize> {
-    let messages: Vec<FoundMessage> = tx.all(
-        &format!(
-            "SELECT {} FROM messages m
-             JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-             WHERE m.ws = ?1 AND m.conversation = ?2 AND m.discarded_at IS NULL",
-            FoundMessage::COLUMNS
-        ),
-        &[&ws, conversation],
-    )?;
-    for message in &messages {
-        search::extend(tx, ws, message.place(), &message.text())?;
+    each_message(tx, ws, conversation, |tx, message| {
+        search::extend(tx, ws, message.place(), &message.text())
+    })
+}
+
+/// Adds the words of a conversation's messages to a list.
+pub(super) fn list_message_words(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    list: &mut NewWordList,
+) -> Result<()> {
+    each_message(tx, ws, conversation, |_, message| {
+        list.add(ws, &message.text());
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Shows the messages of a conversation, a page after the other; returns how many they are.
+fn each_message(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    mut see: impl FnMut(&mut Tx<'_>, &FoundMessage) -> Result<()>,
+) -> Result<usize> {
+    let sql = format!(
+        "SELECT {} FROM messages m
+         JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         WHERE m.ws = ?1 AND m.conversation = ?2 AND m.discarded_at IS NULL AND (m.at, m.id) > (?3, ?4)
+         ORDER BY m.at, m.id LIMIT ?5",
+        FoundMessage::COLUMNS
+    );
+    let (mut count, mut after) = (0, (i64::MIN, String::new()));
+    loop {
+        let page: Vec<FoundMessage> =
+            tx.all(&sql, &[&ws, conversation, &after.0, &after.1, &MESSAGES_AT_ONCE])?;
+        for message in &page {
+            see(tx, message)?;
+        }
+        count += page.len();
+        match page.last() {
+            Some(last) if page.len() as i64 == MESSAGES_AT_ONCE => {
+                after = (last.at, last.id.to_string());
+            }
+            _ => return Ok(count),
+        }
     }
-    Ok(messages.len())
 }

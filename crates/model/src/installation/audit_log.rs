@@ -29,6 +29,9 @@ macro_rules! actions {
 actions! {
     KeyMade: "key-made", "made the key";
     KeyRevoked: "key-revoked", "revoked the key";
+    KeyPolicyChanged: "key-policy-changed", "changed the limits of";
+    AgentPaused: "agent-paused", "paused the agent";
+    AgentResumed: "agent-resumed", "let the agent work again:";
     AppConnected: "app-connected", "connected the app";
     AppScopesChanged: "app-scopes-changed", "changed what may be done by the app";
     AppDisconnected: "app-disconnected", "disconnected the app";
@@ -65,6 +68,7 @@ actions! {
     TeamChanged: "team-changed", "changed the team";
     TeamRemoved: "team-removed", "removed the team";
     SignatureChanged: "signature-changed", "changed the signature of";
+    SendingRulesChanged: "sending-rules-changed", "changed how messages are sent:";
     SecureRulesChanged: "secure-rules-changed", "changed the rules of";
     TagRenamed: "tag-renamed", "renamed the tag";
     TagsMerged: "tags-merged", "merged the tag";

@@ -104,6 +104,11 @@ pub fn totp_purpose(ws: i64, person: &UserId) -> String {
     format!("totp {ws} {person}")
 }
 
+/// An answer with a secret, kept for those who repeat their `Idempotency-Key`.
+pub fn answer_purpose(ws: i64, agent: &str, key: &str) -> String {
+    format!("answer {ws} {agent} {key}")
+}
+
 /// The password of the mailbox that an inbox's mail is fetched from.
 pub fn imap_purpose(address: &str) -> String {
     format!("imap {address}")

@@ -70,6 +70,21 @@ pub fn all_seen_by(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<Mailbox>> {
     )?)
 }
 
+db::row! {
+    /// What an inbox says of the messages that are written in it.
+    pub struct InboxWriting from "mailboxes" {
+        pub signature: String,
+        pub name: String,
+        pub always_secure: bool,
+    }
+}
+
+/// How messages of an inbox are written.
+pub fn writing_of(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<InboxWriting> {
+    let sql = format!("SELECT {} FROM mailboxes WHERE ws = ?1 AND id = ?2", InboxWriting::COLUMNS);
+    Ok(tx.one(&sql, &[&ws, id])?)
+}
+
 /// True for an inbox that is being deleted, or is gone: nothing is written into it or sent from it.
 pub fn is_deleted(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<bool> {
     let found: Option<(Circle,)> =

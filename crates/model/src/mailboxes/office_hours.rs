@@ -35,13 +35,9 @@ db::row! {
 
 /// The office hours of an inbox, where it has some.
 pub fn of(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result<Option<OfficeHours>> {
-    Ok(tx.opt(
-        &format!(
-            "SELECT {} FROM office_hours WHERE ws = ?1 AND mailbox = ?2",
-            OfficeHours::COLUMNS
-        ),
-        &[&ws, mailbox],
-    )?)
+    let sql =
+        format!("SELECT {} FROM office_hours WHERE ws = ?1 AND mailbox = ?2", OfficeHours::COLUMNS);
+    Ok(tx.read_once("office_hours", &sql, &[&ws, mailbox])?.pop())
 }
 
 /// The zone of an inbox: that of its office hours; without any, the one that the other inboxes of the team

@@ -106,7 +106,7 @@ fn insert(
     id: &AttachmentId,
     file: &StoredAttachment,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO attachments (
             ws, id, conversation, person, filename, content_type, size, hash, created_at
          ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -161,7 +161,7 @@ pub fn remove(
 
 /// Removes every file from an unsent text.
 pub fn remove_all(tx: &mut Tx<'_>, ws: i64, place: &str, person: &UserId) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM attachments
          WHERE ws = ?1 AND conversation = ?2 AND message IS NULL AND person = ?3",
         &[&ws, &place, person],
@@ -181,7 +181,7 @@ pub fn attach_to_message(
     if attached.is_empty() {
         return Ok(());
     }
-    tx.exec(
+    tx.exec_soon(
         "UPDATE attachments SET message = ?4, conversation = ?5
          WHERE ws = ?1 AND conversation = ?2 AND message IS NULL AND person = ?3",
         &[&ws, &place, person, message, conversation],
@@ -194,7 +194,7 @@ pub fn attach_to_message(
             size: file.size,
         })
         .collect();
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET attachments = ?3 WHERE ws = ?1 AND id = ?2",
         &[&ws, message, &Json(infos)],
     )?;
@@ -209,7 +209,7 @@ pub fn detach_from_message(
     person: &UserId,
     message: &MessageId,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE attachments SET message = NULL, person = ?4
          WHERE ws = ?1 AND conversation = ?2 AND message = ?3",
         &[&ws, conversation, message, person],

@@ -84,7 +84,7 @@ fn pause_if_poor(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &MailboxId) -> Result<()
     let is_poor = decided.len() as i64 == DRAFTS_MEASURED
         && right * 100 < DRAFTS_AS_THEY_WERE * DRAFTS_MEASURED;
     if is_poor {
-        tx.exec(
+        tx.exec_soon(
             "UPDATE mailboxes SET drafting_paused_at = ?3
              WHERE ws = ?1 AND id = ?2 AND drafting_paused_at IS NULL AND drafting <> 'off'",
             &[&cx.actor.ws, mailbox, &cx.now],

@@ -10,7 +10,7 @@ use crate::mailboxes::DraftingMode;
 
 /// Puts a message into the queue; the helper looks at it after the commit.
 pub fn enqueue(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO drafting_jobs (ws, message, due_at, asked) VALUES (?1, ?2, ?3, FALSE)
          ON CONFLICT (ws, message) DO NOTHING",
         &[&cx.actor.ws, message, &cx.now],

@@ -109,12 +109,12 @@ fn retire_one(
     message: &MessageId,
     by: RetiredBy,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET discarded_at = ?3, revision = revision + 1
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, message, &cx.now],
     )?;
-    search_index::draft(tx, cx.actor.ws, message)?;
+    search_index::draft(tx, cx, message)?;
     let outcome = match by {
         RetiredBy::Customer => DraftOutcome::Retired,
         RetiredBy::Team => DraftOutcome::Overtaken,
@@ -141,7 +141,7 @@ pub fn reopen(
     if reopened == 0 {
         return Ok(());
     }
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET from_name = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, message, &HELPER_NAME],
     )?;
@@ -164,7 +164,7 @@ pub fn reopen(
 
 /// Forgets the text as it was drafted, once the message has left.
 pub fn forget_drafted_text(tx: &mut Tx<'_>, ws: i64, message: &MessageId) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE helper_drafts SET drafted_text = NULL WHERE ws = ?1 AND message = ?2",
         &[&ws, message],
     )?;

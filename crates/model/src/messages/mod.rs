@@ -10,6 +10,8 @@ pub mod originals;
 pub mod placeholders;
 pub mod recipients;
 pub mod sealed_attachments;
+pub mod send_effects;
 pub mod send_failure;
 pub mod signatures;
+pub mod undo_time;
 pub mod written_text;

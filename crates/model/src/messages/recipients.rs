@@ -74,6 +74,14 @@ impl RecipientList {
         too_many.then(|| format!("A message goes to at most {RECIPIENTS} addresses in each line."))
     }
 
+    /// True for the same addresses in the same lines, whatever names stand beside them.
+    pub fn has_addresses_of(&self, other: &RecipientList) -> bool {
+        let lines = [(&self.to, &other.to), (&self.cc, &other.cc), (&self.bcc, &other.bcc)];
+        lines.iter().all(|(own, others)| {
+            own.iter().map(Party::address).eq(others.iter().map(Party::address))
+        })
+    }
+
     /// All recipients.
     pub fn everybody(&self) -> impl Iterator<Item = &Party> {
         self.to.iter().chain(&self.cc).chain(&self.bcc)
@@ -147,7 +155,7 @@ pub fn add_participant(
     conversation: &ConversationId,
     email: &str,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO participants (ws, conversation, email) VALUES (?1, ?2, ?3)
          ON CONFLICT (ws, conversation, email) DO NOTHING",
         &[&ws, conversation, &email],

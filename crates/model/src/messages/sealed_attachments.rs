@@ -30,7 +30,7 @@ pub fn add(
     attachments::must_fit(tx, cx.actor.ws, place, person, &sizes)?;
     for (file, blob) in files {
         blobs::keep(tx, cx.actor.ws, blob)?;
-        tx.exec(
+        tx.exec_soon(
             "INSERT INTO attachments (
                 ws, id, conversation, person, filename, content_type, size, hash, created_at, key
              ) VALUES (?1, ?2, ?3, ?4, '', ?5, ?6, ?7, ?8, ?9)",
@@ -169,7 +169,7 @@ pub fn replace(
             FileForm::Sealed { file, blob } => (&file.id, "", blob, Some(sealed_key(cx, file))),
         };
         blobs::keep(tx, ws, blob)?;
-        tx.exec(
+        tx.exec_soon(
             "UPDATE attachments SET filename = ?6, hash = ?7, key = ?8
              WHERE ws = ?1 AND id = ?2 AND conversation = ?3 AND person = ?4 AND hash = ?5
                AND message IS NULL",

@@ -83,7 +83,7 @@ pub fn of_row(
 
 /// Writes down why the last attempt came to nothing.
 pub fn keep(tx: &mut Tx<'_>, ws: i64, message: &MessageId, failure: &SendFailure) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET outcome_code = ?3, outcome_text = ?4 WHERE ws = ?1 AND id = ?2",
         &[&ws, message, &failure.code, &failure.text],
     )?;

@@ -4,6 +4,7 @@ use base::error::Result;
 use base::ids::{MailboxId, UserId};
 use db::Tx;
 
+use crate::mailboxes;
 use crate::messages::placeholders::{fill, first_word};
 
 /// The signature of what somebody writes in an inbox: their own if they have one, else that of the
@@ -15,16 +16,19 @@ pub fn in_effect(
     name: &str,
     mailbox: &MailboxId,
 ) -> Result<String> {
-    let own: Option<(String,)> = match author {
-        Some(author) => {
-            tx.opt("SELECT signature FROM users WHERE ws = ?1 AND id = ?2", &[&ws, author])?
-        }
+    let own = match author {
+        Some(author) => writing_of(tx, ws, author)?,
         None => None,
     };
-    let (shared, inbox): (String, String) =
-        tx.one("SELECT signature, name FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, mailbox])?;
-    let signature = own.map(|(own,)| own).filter(|own| !own.trim().is_empty()).unwrap_or(shared);
-    Ok(fill_placeholders(&signature, name, &inbox))
+    let inbox = mailboxes::writing_of(tx, ws, mailbox)?;
+    let own = own.map(|(own, _)| own).filter(|own| !own.trim().is_empty());
+    Ok(fill_placeholders(&own.unwrap_or(inbox.signature), name, &inbox.name))
+}
+
+/// A person's signature, and whether they write plain text.
+pub fn writing_of(tx: &mut Tx<'_>, ws: i64, author: &UserId) -> Result<Option<(String, bool)>> {
+    let sql = "SELECT signature, plain_text FROM users WHERE ws = ?1 AND id = ?2";
+    Ok(tx.opt(sql, &[&ws, author])?)
 }
 
 /// A signature with its placeholders filled in.

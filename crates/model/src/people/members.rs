@@ -3,7 +3,7 @@
 use base::actor::{Circle, Role};
 use base::assignee::Assignee;
 use base::error::Result;
-use base::ids::{AgentId, MemberId, UserId};
+use base::ids::{MemberId, UserId};
 use db::Tx;
 
 /// The SQL condition that the person `u` sees the circle that is the statement's second argument.
@@ -66,28 +66,25 @@ pub fn people_in(tx: &mut Tx<'_>, ws: i64, circle: &Circle) -> Result<Vec<Person
 /// live agent; for a private inbox its person and the agents they made; for an inbox for some those
 /// it is given to; in the sandbox the test agents alone.
 pub fn team(tx: &mut Tx<'_>, ws: i64, circle: &Circle) -> Result<Team> {
-    let people: Vec<(UserId, String)> = match circle.is_sandbox() {
-        true => Vec::new(),
-        false => tx.all(
-            &format!(
-                "SELECT u.id, u.name FROM users u
-                 WHERE u.ws = ?1 AND {PERSON_SEES} ORDER BY u.name, u.id"
-            ),
-            &[&ws, circle],
-        )?,
-    };
-    let agents: Vec<(AgentId, String)> = tx.all(
+    // Nobody of the team sees the sandbox as a person.
+    let members: Vec<(bool, String, String)> = tx.all(
         &format!(
-            "SELECT a.id, a.name FROM agents a
+            "SELECT FALSE, u.name, u.id FROM users u WHERE u.ws = ?1 AND ?3 AND {PERSON_SEES}
+             UNION ALL
+             SELECT TRUE, a.name, a.id FROM agents a
              WHERE a.ws = ?1 AND a.revoked_at IS NULL AND a.livemode = ?3 AND {AGENT_SEES}
-             ORDER BY a.name, a.id"
+             ORDER BY 1, 2, 3"
         ),
         &[&ws, circle, &!circle.is_sandbox()],
     )?;
-    let people = people.into_iter().map(|(id, name)| TeamMember { id: format!("user:{id}"), name });
-    let agents =
-        agents.into_iter().map(|(id, name)| TeamMember { id: format!("agent:{id}"), name });
-    Ok(Team { people: people.collect(), agents: agents.collect() })
+    let mut team = Team { people: Vec::new(), agents: Vec::new() };
+    for (is_agent, name, id) in members {
+        match is_agent {
+            true => team.agents.push(TeamMember { id: format!("agent:{id}"), name }),
+            false => team.people.push(TeamMember { id: format!("user:{id}"), name }),
+        }
+    }
+    Ok(team)
 }
 
 /// A person or agent by id, if they can see the circle.
@@ -117,10 +114,10 @@ pub fn in_circle(
 
 /// The name of a current or former member, for the history.
 pub fn find_name(tx: &mut Tx<'_>, ws: i64, id: &MemberId) -> Result<Option<Assignee>> {
-    let sql = match id {
-        MemberId::User(_) => "SELECT name FROM users WHERE ws = ?1 AND id = ?2",
-        MemberId::Agent(_) => "SELECT name FROM agents WHERE ws = ?1 AND id = ?2",
+    let (table, sql) = match id {
+        MemberId::User(_) => ("users", "SELECT name FROM users WHERE ws = ?1 AND id = ?2"),
+        MemberId::Agent(_) => ("agents", "SELECT name FROM agents WHERE ws = ?1 AND id = ?2"),
     };
-    let name: Option<(String,)> = tx.opt(sql, &[&ws, id])?;
+    let name: Option<(String,)> = tx.read_once(table, sql, &[&ws, id])?.pop();
     Ok(name.map(|(name,)| Assignee::new(id.clone(), name)))
 }

@@ -1,5 +1,7 @@
 //! People, teams, keys and apps of a workspace, and how they are told of things.
 
+pub mod agent_calls;
+pub mod agent_limits;
 pub mod api_keys;
 pub mod members;
 pub mod notices;

@@ -1,6 +1,7 @@
 //! Webhook endpoints as everyone who uses them sees them.
 
 pub mod events;
+pub mod registration;
 pub mod webhook_signing;
 
 use base::string_enum::string_enum;

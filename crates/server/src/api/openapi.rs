@@ -5,7 +5,7 @@ use api::idempotency;
 use api::operations::{Method, OPERATIONS, Operation, ScopeRule};
 use api::wire::ErrorBody;
 use axum::http::StatusCode;
-use base::ids::{BookingId, BookingTypeId, ConversationId, DocumentId, MessageId};
+use base::ids::{BookingId, BookingTypeId, ConversationId, DocumentId, MessageId, WebhookId};
 use base::limits::{ADDRESS_CHARS, HOUR_MS, IDEMPOTENCY_KEPT_MS};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -66,7 +66,7 @@ const TAGS: &[(&str, &str)] = &[
     ("Conversations", "Reading and working on conversations."),
     ("Workspace", "Inboxes, tags and documents."),
     ("Bookings", "Times that customers pick."),
-    ("Events", "What happened, as webhooks are told it."),
+    ("Events", "What happened, and the webhooks that are told it."),
     ("App mail", "Mail that apps send by themselves."),
     ("Sandbox", "Trying everything without real mail."),
     ("Specification", "This document."),
@@ -82,6 +82,7 @@ fn tag(operation: &Operation) -> &'static str {
             "Conversations"
         }
         path if path.starts_with("/booking") => "Bookings",
+        path if path.starts_with("/webhooks") => "Events",
         _ => "Workspace",
     }
 }
@@ -136,6 +137,7 @@ fn parameters(operation: &Operation) -> Vec<Value> {
             Some("documents") => ("document", DocumentId::PREFIX),
             Some("booking-types") => ("booking type", BookingTypeId::PREFIX),
             Some("bookings") => ("booking", BookingId::PREFIX),
+            Some("webhooks") => ("webhook", WebhookId::PREFIX),
             _ => ("conversation", ConversationId::PREFIX),
         };
         parameters.push(json!({
@@ -213,6 +215,7 @@ fn answers(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
     let has_field = |name: &str| operation.fields.iter().any(|field| field.name == name);
     let names_one = has_field("conversationId")
         || has_field("conversation")
+        || has_field("key")
         || operation.name == "start_conversation";
     let books = operation.path.starts_with("/bookings") && operation.method == Method::Post;
     if has_field("onlyIfNoDraft") || operation.name == "update_draft" || books {

@@ -7,6 +7,7 @@ use base::actor::{self, Actor, Circle};
 use base::app::App;
 use base::limits::{SIGN_IN_LINK_MS, duration};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use model::installation::installation;
 use serde_json::Value;
 
@@ -111,6 +112,20 @@ pub fn sentence(error: base::error::Error) -> String {
     }
 }
 
+/// Reads an argument that is one of the words of an enum: help, completion and the error name them all.
+macro_rules! word_of {
+    ($kind:ty) => {
+        $crate::cli::command::word_parser(<$kind>::NAMES, <$kind>::parse)
+    };
+}
+
+pub fn word_parser<T: Clone + Send + Sync + 'static>(
+    names: &'static [&'static str],
+    parse: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).try_map(move |word| parse(&word).ok_or("is not known"))
+}
+
 /// A number with its noun: `1 mail`, `2 mails`.
 pub fn count_noun(n: impl TryInto<i64>, one: &str, many: &str) -> String {
     match n.try_into() {
@@ -147,4 +162,4 @@ macro_rules! say_line {
     ($($words:tt)*) => { $crate::cli::command::write_out(&format!("{}\n", format_args!($($words)*))) };
 }
 
-pub(crate) use {say, say_line};
+pub(crate) use {say, say_line, word_of};

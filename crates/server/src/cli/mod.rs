@@ -82,7 +82,10 @@ enum Command {
     Domain(domain::Domain),
     /// API keys; each acts as an agent of its own
     #[command(subcommand)]
-    Key(people::admin::Key),
+    Key(people::key::Key),
+    /// Agents: what they called, undoing what they did, and pausing them
+    #[command(subcommand)]
+    Agent(people::agent::AgentCommand),
     /// Addresses that are told of events
     #[command(subcommand)]
     Webhook(webhooks::Webhook),
@@ -206,6 +209,7 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
         Command::Mailbox(mailbox) => mailbox.run(settings).await,
         Command::Domain(domain) => domain.run(settings).await,
         Command::Key(key) => key.run(settings).await,
+        Command::Agent(agent) => agent.run(settings).await,
         Command::Webhook(webhook) => webhook.run(settings).await,
         Command::Service(service) => service.run(settings).await,
         Command::Answer(answer) => answer.run(settings).await,

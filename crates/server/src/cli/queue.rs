@@ -2,7 +2,7 @@
 
 use base::app::App;
 use base::concurrency::queue::Queue;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use jobs::queues::{
     self, QUEUE_PAGE_MOST, QueueAct, QueueFilter, QueueItem, QueueKind, QueueState,
 };
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use web::queue_words::why;
 
 use super::Json;
-use super::command::{CommandResult, open, print, sentence, workspaces};
+use super::command::{CommandResult, open, print, sentence, word_of, workspaces};
 use crate::settings::Settings;
 
 #[derive(Subcommand)]
@@ -35,11 +35,11 @@ pub struct ListArgs {
     #[arg(long, value_name = "SLUG")]
     workspace: Option<String>,
     /// Only this kind of things
-    #[arg(long, value_enum)]
-    kind: Option<KindArg>,
+    #[arg(long, value_parser = word_of!(QueueKind))]
+    kind: Option<QueueKind>,
     /// Only what is in this state
-    #[arg(long, value_enum)]
-    state: Option<StateArg>,
+    #[arg(long, value_parser = word_of!(QueueState))]
+    state: Option<QueueState>,
     /// How many at the most
     #[arg(long, value_name = "NUMBER", default_value_t = 50,
           value_parser = clap::value_parser!(i64).range(1..=QUEUE_PAGE_MOST))]
@@ -63,23 +63,6 @@ pub struct QueuedArgs {
     output: Json,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum KindArg {
-    Messages,
-    Webhooks,
-    Jobs,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum StateArg {
-    Waiting,
-    Retrying,
-    Sending,
-    Held,
-    Failed,
-    GivenUp,
-}
-
 impl QueueCommand {
     pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
@@ -98,19 +81,8 @@ impl ListArgs {
     async fn run(self, app: &App) -> CommandResult {
         let filter = QueueFilter {
             ws: number_of(app, self.workspace.as_deref()).await?,
-            kind: self.kind.map(|kind| match kind {
-                KindArg::Messages => QueueKind::Messages,
-                KindArg::Webhooks => QueueKind::Webhooks,
-                KindArg::Jobs => QueueKind::Jobs,
-            }),
-            state: self.state.map(|state| match state {
-                StateArg::Waiting => QueueState::Waiting,
-                StateArg::Retrying => QueueState::Retrying,
-                StateArg::Sending => QueueState::Sending,
-                StateArg::Held => QueueState::Held,
-                StateArg::Failed => QueueState::Failed,
-                StateArg::GivenUp => QueueState::GivenUp,
-            }),
+            kind: self.kind,
+            state: self.state,
             limit: Some(self.limit),
             cursor: self.cursor,
         };

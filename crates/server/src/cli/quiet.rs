@@ -38,8 +38,8 @@ impl Quiet {
             }
             Quiet::Off(output) => {
                 let identity = app.store.identity(&settings.database_url).await;
-                let now = app.clock.now();
-                let stopped = app.store.write(move |tx| go_on(tx, identity.as_deref(), now)).await;
+                let own = app.clone();
+                let stopped = app.store.write(move |tx| go_on(tx, &own, identity.as_deref())).await;
                 show_stopped(&app, output, stopped.map_err(sentence)?).await
             }
             Quiet::Status(output) => show(&app, output).await,
@@ -48,10 +48,10 @@ impl Quiet {
 }
 
 /// Ends the quiet. Says how many messages are drafts again because the original may have sent them.
-fn go_on(tx: &mut db::Tx<'_>, identity: Option<&str>, now: i64) -> base::error::Result<u64> {
+fn go_on(tx: &mut db::Tx<'_>, app: &App, identity: Option<&str>) -> base::error::Result<u64> {
     let reason = installation(tx)?.quiet().map(|mark| mark.reason);
     let stopped = match reason {
-        Some(QuietReason::Copied | QuietReason::Restored) => waiting::stop_overdue(tx, now)?,
+        Some(QuietReason::Copied | QuietReason::Restored) => waiting::stop_overdue(tx, app)?,
         Some(QuietReason::Asked) | None => 0,
     };
     end_quiet(tx, identity)?;

@@ -188,6 +188,32 @@ mod tests {
     use super::*;
 
     #[test]
+    fn arguments_offer_every_word_of_what_they_name() {
+        let cli = build();
+        let offers = |path: &str, argument: &str| -> Vec<String> {
+            let command = path
+                .split(' ')
+                .fold(&cli, |command, name| command.find_subcommand(name).expect("a command"));
+            let found = command.get_arguments().find(|arg| arg.get_id() == argument);
+            let values = found.expect("an argument").get_possible_values();
+            values.iter().map(|value| value.get_name().to_owned()).collect()
+        };
+        for (path, argument, words) in [
+            ("service add", "service", outbound::services::Service::NAMES),
+            ("key create", "scopes", base::security::scopes::Scope::NAMES),
+            ("user add", "role", base::actor::Role::NAMES),
+            ("workspace set-plan", "plan", base::actor::Plan::NAMES),
+            ("queue list", "kind", jobs::queues::QueueKind::NAMES),
+            ("queue list", "state", jobs::queues::QueueState::NAMES),
+            ("webhook log", "state", actions::integrations::delivery_log::DeliveryState::NAMES),
+            ("webhook log", "event", model::webhooks::events::names().as_slice()),
+            ("webhook events", "names", model::webhooks::events::opt_in_names().as_slice()),
+        ] {
+            assert_eq!(offers(path, argument), words, "{path} {argument}");
+        }
+    }
+
+    #[test]
     fn completions_and_manual_know_every_command() {
         let cli = build();
         let (bash, fish) = (bash(&cli), fish(&cli));

@@ -190,8 +190,8 @@ async fn sample_keys(app: &App) -> base::error::Result<Keys> {
         };
         Ok(Keys {
             sign_in: sign_in.clone(),
-            live: key("Demo", Scope::ALL, true)?,
-            test: key("Demo test", Scope::ALL, false)?,
+            live: key("Demo", Scope::USUAL, true)?,
+            test: key("Demo test", Scope::USUAL, false)?,
             read: key("Demo reader", &[Scope::Read], true)?,
         })
     })

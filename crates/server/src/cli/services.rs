@@ -7,36 +7,31 @@ use actions::integrations::services::{self, NewService};
 use base::app::App;
 use base::ids::ServiceId;
 use clap::Subcommand;
-use clap::builder::PossibleValuesParser;
 use node::vault::Vault;
-use outbound::services::Service as Kind;
+use outbound::services::{POSTMARK_PASSWORD_CHARS, POSTMARK_USER, SECRET_CHARS, Service as Kind};
 use serde_json::json;
 use url::{Host, Url};
 
-use super::command::{CommandResult, WorkspaceArgs, count_noun, open, person, print, sentence};
-use crate::mail_in::services::{POSTMARK_USER, purpose};
+use super::command::{
+    CommandResult, WorkspaceArgs, count_noun, open, person, print, sentence, word_of,
+};
+use crate::mail_in::services::purpose;
 use crate::settings::Settings;
-
-/// Characters of the password that Postmark is to name.
-const PASSWORD_CHARS: usize = 32;
-/// Characters of a key or secret.
-const SECRET_CHARS: usize = 500;
 
 #[derive(Subcommand)]
 pub enum Service {
     /// Connect a service that your app sends its own mail through; prints the address it is to call
     Add {
-        #[arg(value_parser = PossibleValuesParser::new(Kind::NAMES))]
-        service: String,
+        #[arg(value_parser = word_of!(Kind))]
+        service: Kind,
         /// The owner or admin who connects it
         #[arg(long, value_name = "EMAIL")]
         by: String,
-        /// Resend, Postmark, Mailgun: the file that holds an API key which may read sent mail
+        /// The file that holds an API key which may read sent mail, where the service hands it out
         #[arg(long, value_name = "FILE")]
         api_key_file: Option<PathBuf>,
-        /// The file that holds what its calls are checked with, where you have it already: Resend's
-        /// signing secret (whsec_…), Mailgun's signing key, SendGrid's verification key, or the ARN of
-        /// the topic at Amazon; Postmark is given one
+        /// The file that holds what its calls are checked with, where you have it already: the signing
+        /// secret or key that the service shows, or the ARN of the topic; Postmark is given one
         #[arg(long, value_name = "FILE")]
         secret_file: Option<PathBuf>,
         /// The tag or metadata key in which your app puts its reference
@@ -75,7 +70,7 @@ impl Service {
         let app = open(settings).await?;
         match self {
             Service::Add {
-                service,
+                service: kind,
                 by,
                 api_key_file,
                 secret_file,
@@ -85,8 +80,7 @@ impl Service {
             } => {
                 let maker = person(&app, &workspace.operator(&app).await?, by).await?;
                 let vault = Vault::open(&settings.data, &app.ids)?;
-                let kind = Kind::parse(&service).ok_or("service: is not known".to_owned())?;
-                let id = ServiceId::new(&app.ids, app.clock.now());
+                let (id, tag) = (ServiceId::new(&app.ids, app.clock.now()), reference_tag.clone());
                 let key = match (api_key_file, kind.keeps_text()) {
                     (Some(path), true) => one_line(&path)?,
                     (None, false) => String::new(),
@@ -104,7 +98,7 @@ impl Service {
                     (Kind::Postmark, Some(_)) => {
                         return Err("secret-file: Postmark is given one".into());
                     }
-                    (Kind::Postmark, None) => Some(app.ids.secret(PASSWORD_CHARS)),
+                    (Kind::Postmark, None) => Some(app.ids.secret(POSTMARK_PASSWORD_CHARS)),
                     (kind, Some(path)) => Some(secret_of(kind, &path)?),
                     (_, None) => None,
                 };
@@ -129,7 +123,7 @@ impl Service {
                     .map_err(sentence)?;
                 let password = secret.filter(|_| kind == Kind::Postmark);
                 let address = address(&app, &path, password.as_deref());
-                let said = next_step(kind, &id, &address, password.is_some());
+                let said = next_step(kind, &tag, &id, &address, password.is_some());
                 let answer = json!({
                     "id": id,
                     "address": address,
@@ -204,24 +198,14 @@ fn address(app: &App, path: &str, password: Option<&str>) -> String {
     }
 }
 
-fn next_step(kind: Kind, id: &ServiceId, address: &str, complete: bool) -> String {
-    match (kind, complete) {
-        (Kind::Postmark, _) => format!(
-            "In Postmark, add a webhook for the event Delivery with this address; it holds the \
-             password and is shown this once:\n\n  {address}"
-        ),
-        (Kind::Mailgun | Kind::SendGrid | Kind::AmazonSes, _) => format!(
-            "Enter this address at {}; Settings, Sending services in the app says where:\n\n  \
-             {address}\n\nPut the secret that it shows into a file, unless you gave it already, and \
-             say\n\n  mailroom service secret {id} --secret-file FILE",
-            kind.label()
-        ),
-        (Kind::Resend, _) => format!(
-            "In Resend, add a webhook for the event email.sent with this address:\n\n  {address}\n\n\
-             Resend then shows a signing secret (whsec_…). Put it into a file, unless you gave it \
-             already, and say\n\n  mailroom service secret {id} --secret-file FILE"
-        ),
-    }
+/// What is to be entered at the service, in the words of the settings page.
+fn next_step(kind: Kind, tag: &str, id: &ServiceId, address: &str, complete: bool) -> String {
+    let steps = kind.steps(tag).join("\n");
+    let secret = format!(
+        "\n\nPut that into a file, unless you gave it already, and say\n\n  mailroom service secret {id} \
+         --secret-file FILE"
+    );
+    format!("  {address}\n\n{steps}{}", if complete { "" } else { &secret })
 }
 
 fn one_line(path: &Path) -> Result<String, String> {
@@ -240,13 +224,8 @@ fn secret_of(kind: Kind, path: &Path) -> Result<String, String> {
     if kind.is_secret(&secret) {
         return Ok(secret);
     }
-    let what = match kind {
-        Kind::Resend => "a secret such as whsec_…",
-        Kind::Postmark | Kind::Mailgun => "the signing key",
-        Kind::SendGrid => "the verification key",
-        Kind::AmazonSes => "an ARN such as arn:aws:sns:…",
-    };
-    Err(format!("{}: must hold {what} of {}", path.display(), kind.label()))
+    let (secret, service) = (kind.secret_label(), kind.label());
+    Err(format!("{}: This is not the {secret} of {service}.", path.display()))
 }
 
 /// The address of an API: https, or http on this machine alone.

@@ -5,11 +5,13 @@ use actions::integrations::webhooks;
 use base::ids::{EventId, WebhookId};
 use base::limits::{HOUR_MS, OLD_SECRET_MS};
 use base::security::public_ip::is_public_host;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
+use model::webhooks::events;
 use serde_json::json;
 use transport::net::ssrf_guard::SsrfGuard;
 
-use super::command::{CommandResult, WorkspaceArgs, open, person, print, sentence};
+use super::command::{CommandResult, WorkspaceArgs, open, person, print, sentence, word_of};
 use crate::serve::net_config;
 use crate::settings::Settings;
 
@@ -38,8 +40,7 @@ pub enum Webhook {
     Events {
         #[command(flatten)]
         one: One,
-        /// conversation.created, message.failed
-        #[arg(value_name = "EVENT")]
+        #[arg(value_name = "EVENT", value_parser = PossibleValuesParser::new(events::opt_in_names()))]
         names: Vec<String>,
     },
     /// List the webhooks
@@ -61,11 +62,11 @@ pub enum Webhook {
     Log {
         #[command(flatten)]
         one: One,
-        /// Only waiting, delivered, failed or skipped ones
-        #[arg(long, value_name = "STATE")]
-        state: Option<String>,
+        /// Only those in this state
+        #[arg(long, value_name = "STATE", value_parser = word_of!(DeliveryState))]
+        state: Option<DeliveryState>,
         /// Only events of this name, such as client.replied
-        #[arg(long, value_name = "NAME")]
+        #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(events::names()))]
         event: Option<String>,
         /// Only events before this one
         #[arg(long, value_name = "EVENT")]
@@ -218,14 +219,10 @@ async fn test(settings: &Settings, one: One) -> CommandResult {
 async fn log(
     settings: &Settings,
     one: One,
-    state: Option<String>,
+    state: Option<DeliveryState>,
     event_type: Option<String>,
     before: Option<String>,
 ) -> CommandResult {
-    let state = match state.as_deref().map(DeliveryState::parse) {
-        Some(None) => return Err("state: must be waiting, delivered, failed or skipped".into()),
-        state => state.flatten(),
-    };
     let before = before.as_deref().map(event_id).transpose()?;
     let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.workspace.operator(&app).await?);

@@ -5,7 +5,8 @@ use std::io;
 
 use actions::conversations::snooze::snooze;
 use actions::writing::compose::{NewReply, send_reply};
-use actions::writing::drafts::{approve_draft, discard_draft};
+use actions::writing::drafts::{DraftApproval, approve_draft, discard_draft};
+use actions::writing::seen::{SeenConversation, SeenDraft};
 use api::operations::{
     AddNoteInput, AssignConversationInput, DocumentItemInput, RecordSentInput, ReplyInput,
     SetStatusInput, TagConversationInput,
@@ -30,7 +31,7 @@ use model::authentication::SenderAuthentication;
 use model::guests::secure;
 use model::messages::recipients::{Party, RecipientList};
 use model::messages::written_text::TextFormat;
-use outbound::messages::{load_outgoing, mark_sent, with_words};
+use outbound::messages::{load_outgoing, mark_sent};
 use outbound::scheduling::MessageTimes;
 
 use super::files::SampleFile;
@@ -38,7 +39,7 @@ use super::people::SamplePeople;
 use super::scenario::{
     SampleDocument, SampleInbox, SampleMember, SampleRisk, Scenario, ScenarioAction, ScenarioStep,
 };
-use super::scenarios;
+use super::scenarios::SampleData;
 
 /// Characters of a sample mail's Message-ID before the `@`.
 const MESSAGE_ID_CHARS: usize = 24;
@@ -58,10 +59,10 @@ enum Act {
 }
 
 /// Everything that happens, oldest first, so that ids and numbers grow with time.
-pub fn script(now: i64) -> Vec<Scene> {
+pub fn script(data: &'static SampleData, now: i64) -> Vec<Scene> {
     let mut scenes = Vec::new();
-    for (number, story) in scenarios::all() {
-        for ScenarioStep { at, what } in story.steps {
+    for (number, story) in data.stories.iter().enumerate() {
+        for ScenarioStep { at, what } in &story.steps {
             let at = at.millis(now);
             scenes.push(Scene { at, number, story, act: Act::Step(what) });
             let leaves_at = at + undo_window(story.inbox);
@@ -86,17 +87,14 @@ pub fn undo_window(inbox: SampleInbox) -> i64 {
 }
 
 /// Files by name, taken in before the transaction that files them.
-pub type SampleBlobs = HashMap<&'static str, (Vec<u8>, Blob)>;
+pub type SampleBlobs = HashMap<&'static str, (Attachment, Blob)>;
 
-pub fn read_files(blobs: &Blobs) -> io::Result<SampleBlobs> {
+pub fn read_files(data: &'static SampleData, blobs: &Blobs) -> io::Result<SampleBlobs> {
     let mut samples = SampleBlobs::new();
-    for step in scenarios::all().flat_map(|(_, story)| story.steps) {
-        let ScenarioAction::Mail { files, .. } = step.what else { continue };
-        for file in files {
-            let bytes = file.bytes();
-            let blob = blobs.put(&bytes)?;
-            samples.insert(file.name, (bytes, blob));
-        }
+    for file in data.attached_names().filter_map(|name| data.file(name)) {
+        let bytes = file.bytes();
+        let blob = blobs.put(&bytes)?;
+        samples.insert(file.name.as_str(), (attachment(file, bytes), blob));
     }
     Ok(samples)
 }
@@ -106,6 +104,7 @@ pub struct DemoBuilder<'a> {
     app: &'a App,
     now: i64,
     people: &'a SamplePeople,
+    data: &'static SampleData,
     blobs: &'a SampleBlobs,
     threads: HashMap<usize, Thread>,
 }
@@ -121,9 +120,12 @@ struct Thread {
 }
 
 impl Thread {
+    fn conversation(&self) -> Result<&ConversationId> {
+        self.conversation.as_ref().ok_or(Error::NotFound("conversation"))
+    }
+
     fn id(&self) -> Result<String> {
-        let id = self.conversation.as_ref().ok_or(Error::NotFound("conversation"))?;
-        Ok(id.to_string())
+        Ok(self.conversation()?.to_string())
     }
 
     fn outgoing(&self) -> Result<&MessageId> {
@@ -136,14 +138,15 @@ impl<'a> DemoBuilder<'a> {
         app: &'a App,
         now: i64,
         people: &'a SamplePeople,
+        data: &'static SampleData,
         blobs: &'a SampleBlobs,
     ) -> DemoBuilder<'a> {
-        DemoBuilder { app, now, people, blobs, threads: HashMap::new() }
+        DemoBuilder { app, now, people, data, blobs, threads: HashMap::new() }
     }
 
     /// The conversation with this subject, once it has begun.
     pub fn conversation(&self, subject: &str) -> Option<&ConversationId> {
-        let (number, _) = scenarios::all().find(|(_, story)| story.subject == subject)?;
+        let number = self.data.stories.iter().position(|story| story.subject == subject)?;
         self.threads.get(&number)?.conversation.as_ref()
     }
 
@@ -192,14 +195,11 @@ impl<'a> DemoBuilder<'a> {
         what: &ScenarioAction,
         thread: &mut Thread,
     ) -> Result<()> {
-        match *what {
+        match what {
             ScenarioAction::AppMail { reference, subject, text } => {
                 thread.answers = Some(record(tx, cx, story, reference, subject, text)?);
             }
-            ScenarioAction::Mail { text, html, kind, files, ref risk } => {
-                let words = Words { text, html, kind, files, risk: risk.as_ref() };
-                self.deliver(tx, cx, story, &words, thread)?;
-            }
+            ScenarioAction::Mail { .. } => self.deliver(tx, cx, story, what, thread)?,
             ScenarioAction::Reply { text, .. } => {
                 let result = reply(tx, cx, reply_input(thread.id()?, text))?;
                 thread.outgoing = Some(result.message_id);
@@ -210,7 +210,8 @@ impl<'a> DemoBuilder<'a> {
                 thread.outgoing = Some(reply(tx, cx, input)?.message_id);
             }
             ScenarioAction::RichReply { markdown, .. } => {
-                let contact = Party { name: Some(story.from.0.into()), email: story.from.1.into() };
+                let (name, email) = story.from.clone();
+                let contact = Party { name: Some(name), email };
                 let message = NewReply {
                     body: markdown.into(),
                     format: TextFormat::Markdown,
@@ -221,29 +222,32 @@ impl<'a> DemoBuilder<'a> {
                     secure: None,
                     times: MessageTimes::default(),
                 };
-                let result = send_reply(tx, cx, &thread.id()?, &message)?;
-                thread.outgoing = Some(result.message_id);
+                let seen = SeenConversation::now(tx, cx, thread.conversation()?)?;
+                let sent = send_reply(tx, cx, &thread.id()?, &message, seen)?;
+                thread.outgoing = Some(sent.into_result()?.message_id);
             }
             ScenarioAction::SecureReply { text, .. } => {
                 let input = ReplyInput { secure: Some(true), ..reply_input(thread.id()?, text) };
                 thread.outgoing = Some(reply(tx, cx, input)?.message_id);
             }
             ScenarioAction::Opened => {
-                let link = secure::link_of(tx, cx, thread.outgoing()?, story.from.1)?;
+                let link = secure::link_of(tx, cx, thread.outgoing()?, &story.from.1)?;
                 secure::mark_opened(tx, cx, &link)?;
             }
-            ScenarioAction::Draft { summary, text, papers } => {
+            ScenarioAction::Draft { summary, text, documents } => {
                 let summary = Some(summary.to_owned());
-                let documents = papers.iter().map(item).collect();
+                let documents = documents.iter().map(item).collect();
                 let written = reply_input(thread.id()?, text);
                 let draft = ReplyInput { send: false, summary, documents, ..written };
                 thread.outgoing = Some(reply(tx, cx, draft)?.message_id);
             }
             ScenarioAction::Approve { edited, .. } => {
                 let (draft, _) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;
-                let draft = with_words(tx, cx, draft)?;
-                let text = edited.unwrap_or(&draft.text);
-                approve_draft(tx, cx, &draft.id, draft.revision, text)?;
+                let conversation = SeenConversation::now(tx, cx, &draft.conversation)?;
+                let seen = SeenDraft { revision: draft.revision, conversation };
+                let approval =
+                    DraftApproval { text: edited.as_deref(), ..DraftApproval::default() };
+                approve_draft(tx, cx, &draft.id, seen, &approval)?.into_result()?;
             }
             ScenarioAction::Discard { reason, .. } => {
                 let (draft, _) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;
@@ -253,12 +257,12 @@ impl<'a> DemoBuilder<'a> {
                 add_note(tx, cx, AddNoteInput { id: thread.id()?, body: text.into() })?;
             }
             ScenarioAction::Tag { names, .. } => {
-                let add = names.iter().map(|name| name.to_string()).collect();
+                let add = names.clone();
                 let id = thread.id()?;
                 tag_conversation(tx, cx, TagConversationInput { id, add, remove: Vec::new() })?;
             }
             ScenarioAction::Assign { to, .. } => {
-                let to = address_of(self.people.member(to));
+                let to = address_of(self.people.member(*to));
                 assign_conversation(tx, cx, AssignConversationInput { id: thread.id()?, to })?;
             }
             ScenarioAction::Close { .. } => {
@@ -277,38 +281,41 @@ impl<'a> DemoBuilder<'a> {
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
         story: &Scenario,
-        words: &Words<'_>,
+        what: &ScenarioAction,
         thread: &mut Thread,
     ) -> Result<()> {
+        let ScenarioAction::Mail { text, html, automatic, files, risk } = what else {
+            return Ok(());
+        };
+        let risk = risk.as_ref();
         let mailbox = self.people.inbox(story.inbox);
-        let (name, email) = story.from;
+        let (name, email) = &story.from;
         let begins = thread.conversation.is_none();
-        let delivered_to = match story.reference {
+        let delivered_to = match &story.reference {
             Some(tag) if begins => mailbox.address.with_tag(tag),
             _ => mailbox.address.clone(),
         };
-        let stored =
-            || words.files.iter().filter_map(|file| Some((file, self.blobs.get(file.name)?)));
+        let stored = || files.iter().filter_map(|name| self.blobs.get(name.as_str()));
         let message_id = message_id(cx, email);
         let mail = Mail {
             message_id: Some(message_id.clone()),
             answers: thread.answers.take().into_iter().collect(),
-            from: Address::new(Some(name), email),
+            from: Address::new(Some(name.as_str()), email),
             to: vec![Address::new(Some(&mailbox.name), &delivered_to)],
             cc: Vec::new(),
             delivered_to: delivered_to.into(),
-            subject: if begins { story.subject.into() } else { format!("Re: {}", story.subject) },
-            text: words.text.into(),
+            subject: if begins { story.subject.clone() } else { format!("Re: {}", story.subject) },
+            text: text.clone(),
             quoted: String::new(),
-            kind: words.kind,
-            no_automatic_reply: words.kind == AuthorKind::AutoReply,
-            dmarc: words.risk.map_or(Dmarc::Pass, |risk| risk.dmarc),
-            warning: words.risk.map(warning),
-            attachments: stored().map(|(file, (bytes, _))| attachment(file, bytes)).collect(),
-            has_html: words.html.is_some(),
+            kind: if *automatic { AuthorKind::AutoReply } else { AuthorKind::Person },
+            no_automatic_reply: *automatic,
+            dmarc: risk.map_or(Dmarc::Pass, |risk| risk.dmarc),
+            warning: risk.map(warning),
+            attachments: stored().map(|(attachment, _)| attachment.clone()).collect(),
+            has_html: html.is_some(),
         };
-        let attachments = stored().map(|(_, (_, blob))| blob.clone()).collect();
-        let raw = match words.html {
+        let attachments = stored().map(|(_, blob)| blob.clone()).collect();
+        let raw = match html {
             Some(html) => Some(cx.blobs.put(raw_mail(&mail, html).as_bytes())?),
             None => None,
         };
@@ -360,15 +367,6 @@ fn raw_mail(mail: &Mail, html: &str) -> String {
     )
 }
 
-/// What a customer's mail says.
-struct Words<'a> {
-    text: &'a str,
-    html: Option<&'a str>,
-    kind: AuthorKind,
-    files: &'a [SampleFile],
-    risk: Option<&'a SampleRisk>,
-}
-
 /// The reply's undo window is over and it has gone out.
 fn leave(tx: &mut Tx<'_>, cx: &Cx<'_>, thread: &Thread) -> Result<()> {
     let (message, mut conversation) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;
@@ -384,7 +382,7 @@ fn record(
     subject: &str,
     text: &str,
 ) -> Result<String> {
-    let (_, email) = story.from;
+    let (_, email) = &story.from;
     let message_id = message_id(cx, "shop@lumen-holz.example");
     let sent = RecordSentInput {
         message_id: message_id.clone(),
@@ -409,8 +407,8 @@ fn reply_input(id: String, text: &str) -> ReplyInput {
 
 fn item(paper: &SampleDocument) -> DocumentItemInput {
     DocumentItemInput {
-        label: paper.label.into(),
-        description: Some(paper.description.into()),
+        label: paper.label.clone(),
+        description: Some(paper.description.clone()),
         required: Some(paper.required),
     }
 }
@@ -426,14 +424,9 @@ fn address_of(actor: &Actor) -> String {
 }
 
 fn warning(risk: &SampleRisk) -> Warning {
-    let reasons = risk.reasons.iter().map(|reason| reason.to_string()).collect();
-    Warning { risk: risk.risk, reasons, hold: risk.hold }
+    Warning { risk: risk.risk, reasons: risk.reasons.clone(), hold: risk.hold }
 }
 
-fn attachment(file: &SampleFile, bytes: &[u8]) -> Attachment {
-    Attachment {
-        filename: file.name.into(),
-        content_type: file.content_type().into(),
-        bytes: bytes.to_vec(),
-    }
+fn attachment(file: &SampleFile, bytes: Vec<u8>) -> Attachment {
+    Attachment { filename: file.name.clone(), content_type: file.content_type().into(), bytes }
 }

@@ -1,37 +1,46 @@
 //! The files that sample customers attach, made here so that no binary lies in the repository.
 
+use serde::Deserialize;
+
 /// A file as a story names it.
+#[derive(Deserialize)]
 pub struct SampleFile {
-    pub name: &'static str,
-    pub content: SampleContent,
+    pub name: String,
+    #[serde(flatten)]
+    content: SampleContent,
 }
 
-pub enum SampleContent {
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+enum SampleContent {
     /// A PDF of one page.
-    Sheet { title: &'static str, lines: &'static [&'static str] },
+    Sheet { title: String, lines: Vec<String> },
     /// A picture of shapes, each over the ones before.
-    Photo(&'static [Slab]),
+    Photo { shapes: Vec<Slab> },
     /// A table with commas between.
-    Table(&'static str),
+    Table { text: String },
     /// An invitation, as a calendar writes it.
-    Invitation(&'static str),
+    Invitation { text: String },
     /// A vCard.
-    Contact(&'static str),
+    Contact { text: String },
 }
 
 /// A shape between two heights of a picture, whose sides may lean.
-pub struct Slab {
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Slab {
     /// From the top to the bottom row, without the last.
-    pub rows: (i32, i32),
+    rows: (i32, i32),
     /// The left side at the top and at the bottom.
-    pub left: (i32, i32),
+    left: (i32, i32),
     /// The right side at the top and at the bottom.
-    pub right: (i32, i32),
-    pub colour: Colour,
+    right: (i32, i32),
+    colour: Colour,
 }
 
-#[derive(Clone, Copy)]
-pub enum Colour {
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Colour {
     Wall,
     Floor,
     Linen,
@@ -46,20 +55,25 @@ impl SampleFile {
     pub fn content_type(&self) -> &'static str {
         match self.content {
             SampleContent::Sheet { .. } => "application/pdf",
-            SampleContent::Photo(_) => "image/png",
-            SampleContent::Table(_) => "text/csv",
-            SampleContent::Invitation(_) => "text/calendar",
-            SampleContent::Contact(_) => "text/vcard",
+            SampleContent::Photo { .. } => "image/png",
+            SampleContent::Table { .. } => "text/csv",
+            SampleContent::Invitation { .. } => "text/calendar",
+            SampleContent::Contact { .. } => "text/vcard",
         }
     }
 
     pub fn bytes(&self) -> Vec<u8> {
-        match self.content {
-            SampleContent::Sheet { title, lines } => model::documents::pdf::sheet(title, lines),
-            SampleContent::Photo(slabs) => png(slabs),
-            SampleContent::Table(text)
-            | SampleContent::Invitation(text)
-            | SampleContent::Contact(text) => text.as_bytes().to_vec(),
+        match &self.content {
+            SampleContent::Sheet { title, lines } => {
+                let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+                model::documents::pdf::sheet(title, &lines)
+            }
+            SampleContent::Photo { shapes } => png(shapes),
+            SampleContent::Table { text } => text.as_bytes().to_vec(),
+            // Their formats end lines with CR LF.
+            SampleContent::Invitation { text } | SampleContent::Contact { text } => {
+                text.replace('\n', "\r\n").into_bytes()
+            }
         }
     }
 }

@@ -42,14 +42,16 @@ pub struct Sample {
 /// Everything gets the time at which it would have happened, up to the present.
 pub async fn fill(app: &App) -> Result<Sample> {
     let now = app.clock.now();
-    let blobs = builder::read_files(&app.blobs)
+    let data =
+        scenarios::sample_data().map_err(|sentence| Error::invalid("scenarios", sentence))?;
+    let blobs = builder::read_files(data, &app.blobs)
         .map_err(|error| Error::invalid("blobs", error.to_string()))?;
-    let script = builder::script(now);
+    let script = builder::script(data, now);
     let app = app.clone();
     let store = app.store.clone();
     let play = move |tx: &mut db::Tx<'_>| {
         let people = people::assemble(tx, &app, now - BEGINS_DAYS_AGO * DAY_MS)?;
-        let mut builder = DemoBuilder::new(&app, now, &people, &blobs);
+        let mut builder = DemoBuilder::new(&app, now, &people, data, &blobs);
         for scene in &script {
             builder.play(tx, scene)?;
         }

@@ -4,7 +4,7 @@ use actions::inboxes::inbox_access::{InboxAccess, set_inbox_access};
 use actions::inboxes::setup::{
     NewWorkspace, add_mailbox, add_person, list_workspaces, set_up_workspace,
 };
-use actions::inboxes::writing_settings::set_inbox_signature;
+use actions::inboxes::writing_settings::{choose_undo, set_inbox_signature};
 use actions::integrations::keys::{MadeKey, make_key};
 use actions::people::profile::set_duty;
 use actions::people::teams::make_team;
@@ -12,6 +12,7 @@ use base::actor::{self, Actor, Circle, Principal, Role};
 use base::app::{App, Cx};
 use base::error::{Error, Result};
 use base::ids::{MailboxId, UserId, WorkspaceId};
+use base::limits::UNDO_MINUTES;
 use base::security::api_key::KeyHash;
 use base::security::scopes::Scope;
 use db::Tx;
@@ -88,6 +89,8 @@ pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<SamplePeople> {
     set_duty(tx, &cx(&jonas), "Invoices, refunds and terms of payment")?;
     let priya = actor::person(tx, ws, MEMBER_EMAIL)?;
     set_duty(tx, &cx(&priya), "Orders, parcels and returns, mornings")?;
+    // She likes to be able to stop what she wrote for as long as an agent's.
+    choose_undo(tx, &cx(&priya), Some(UNDO_MINUTES * 60))?;
     let billing = add_mailbox(tx, by_ines, "billing@lumen-holz.example", "Billing", None)?;
     let private = add_mailbox(tx, by_ines, OWNER_EMAIL, "Ines, private", Some(&made.owner))?;
 

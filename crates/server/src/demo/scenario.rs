@@ -1,22 +1,28 @@
 //! What a sample conversation is made of: who writes to which inbox, and what happened when.
 
 use base::limits::{DAY_MS, MINUTE_MS};
-use mail::{AuthorKind, Dmarc, Risk};
+use mail::{Dmarc, Risk};
+use serde::de::{Deserialize, Deserializer, Error};
 
-use super::files::SampleFile;
+/// Minutes of an hour.
+const HOUR: i64 = 60;
 
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Scenario {
     pub inbox: SampleInbox,
     /// The plus tag of the address that the first mail came to.
-    pub reference: Option<&'static str>,
+    pub reference: Option<String>,
     /// Name and address.
-    pub from: (&'static str, &'static str),
-    pub subject: &'static str,
+    pub from: (String, String),
+    pub subject: String,
     /// In the order they happened.
-    pub steps: &'static [ScenarioStep],
+    #[serde(rename = "step")]
+    pub steps: Vec<ScenarioStep>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SampleInbox {
     Support,
     Billing,
@@ -25,7 +31,8 @@ pub enum SampleInbox {
     Sandbox,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SampleMember {
     Ines,
     Jonas,
@@ -35,7 +42,7 @@ pub enum SampleMember {
 }
 
 /// A moment before the demo was started, or after it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
     /// Days before today, and minutes after that day's midnight in UTC.
     Day(i64, i64),
@@ -51,6 +58,34 @@ impl At {
             At::MinutesAgo(minutes) => now - minutes * MINUTE_MS,
         }
     }
+
+    /// `95 minutes ago`, `2 days ago, 08:52` or `in 4 days, 07:00`.
+    fn parse(text: &str) -> Option<At> {
+        if let Some(minutes) = text.strip_suffix(" minutes ago") {
+            return Some(At::MinutesAgo(minutes.parse().ok()?));
+        }
+        let (day, time) = text.split_once(", ")?;
+        let (hour, minute) = time.split_once(':')?;
+        let (number, sign) = match (day.strip_prefix("in "), day.strip_suffix(" ago")) {
+            (Some(later), None) => (later, -1),
+            (None, Some(earlier)) => (earlier, 1),
+            _ => return None,
+        };
+        let number = number.strip_suffix(" days").or(number.strip_suffix(" day"))?;
+        let minutes = hour.parse::<i64>().ok()? * HOUR + minute.parse::<i64>().ok()?;
+        Some(At::Day(sign * number.parse::<i64>().ok()?, minutes))
+    }
+}
+
+impl<'de> Deserialize<'de> for At {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<At, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        At::parse(&text).ok_or_else(|| {
+            D::Error::custom(format!(
+                "`{text}` is no time such as `95 minutes ago` or `2 days ago, 08:52`"
+            ))
+        })
+    }
 }
 
 pub struct ScenarioStep {
@@ -58,66 +93,85 @@ pub struct ScenarioStep {
     pub what: ScenarioAction,
 }
 
+/// Serde cannot refuse unknown fields of a struct with a flattened one, so the time is taken out first.
+impl<'de> Deserialize<'de> for ScenarioStep {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ScenarioStep, D::Error> {
+        let mut step = toml::Table::deserialize(deserializer)?;
+        let at = step.remove("at").ok_or_else(|| D::Error::custom("a step says when, as `at`"))?;
+        let at = At::deserialize(at).map_err(D::Error::custom)?;
+        let what =
+            ScenarioAction::deserialize(toml::Value::Table(step)).map_err(D::Error::custom)?;
+        Ok(ScenarioStep { at, what })
+    }
+}
+
+#[derive(serde::Deserialize)]
+#[serde(tag = "does", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ScenarioAction {
     /// The shop mailed the customer by itself, and recorded it.
     AppMail {
-        reference: &'static str,
-        subject: &'static str,
-        text: &'static str,
+        reference: String,
+        subject: String,
+        text: String,
     },
     Mail {
-        text: &'static str,
+        text: String,
         /// The HTML beside the text, as a mail program wrote it.
-        html: Option<&'static str>,
-        kind: AuthorKind,
-        files: &'static [SampleFile],
+        html: Option<String>,
+        /// True for an automatic reply.
+        #[serde(default)]
+        automatic: bool,
+        /// By their names.
+        #[serde(default)]
+        files: Vec<String>,
         risk: Option<SampleRisk>,
     },
     /// Leaves after the undo window.
     Reply {
         by: SampleMember,
-        text: &'static str,
+        text: String,
     },
     /// Leaves at a time that its writer chose.
     ReplyLater {
         by: SampleMember,
         until: At,
-        text: &'static str,
+        text: String,
     },
     /// A person's reply in Markdown; it leaves after the undo window.
     RichReply {
         by: SampleMember,
-        markdown: &'static str,
+        markdown: String,
     },
     /// A reply that is read on a protected page; it leaves after the undo window.
     SecureReply {
         by: SampleMember,
-        text: &'static str,
+        text: String,
     },
     /// The customer reads the protected page.
     Opened,
     /// Robo writes, and waits for a person.
     Draft {
-        summary: &'static str,
-        text: &'static str,
-        papers: &'static [SampleDocument],
+        summary: String,
+        text: String,
+        #[serde(default)]
+        documents: Vec<SampleDocument>,
     },
     /// Lets the draft go, with the text that the person put in its place.
     Approve {
         by: SampleMember,
-        edited: Option<&'static str>,
+        edited: Option<String>,
     },
     Discard {
         by: SampleMember,
-        reason: &'static str,
+        reason: String,
     },
     Note {
         by: SampleMember,
-        text: &'static str,
+        text: String,
     },
     Tag {
         by: SampleMember,
-        names: &'static [&'static str],
+        names: Vec<String>,
     },
     Assign {
         by: SampleMember,
@@ -133,151 +187,56 @@ pub enum ScenarioAction {
 }
 
 /// What the scam check says about a mail.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SampleRisk {
+    #[serde(with = "RiskWord")]
     pub risk: Risk,
-    pub reasons: &'static [&'static str],
+    pub reasons: Vec<String>,
+    #[serde(with = "DmarcWord")]
     pub dmarc: Dmarc,
     pub hold: bool,
 }
 
+#[derive(serde::Deserialize)]
+#[serde(remote = "Risk", rename_all = "kebab-case")]
+enum RiskWord {
+    Suspicious,
+    Phishing,
+    Scam,
+    Impersonation,
+    Injection,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(remote = "Dmarc", rename_all = "kebab-case")]
+enum DmarcWord {
+    Pass,
+    Fail,
+    Absent,
+}
+
 /// A document that a customer is asked for.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SampleDocument {
-    pub label: &'static str,
-    pub description: &'static str,
+    pub label: String,
+    pub description: String,
     pub required: bool,
 }
 
-pub const fn day(ago: i64, hour: i64, minute: i64) -> At {
-    At::Day(ago, hour * 60 + minute)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-pub const fn minutes(ago: i64) -> At {
-    At::MinutesAgo(ago)
-}
-
-type Text = &'static str;
-
-pub const fn app_mail(at: At, reference: Text, subject: Text, text: Text) -> ScenarioStep {
-    ScenarioStep { at, what: ScenarioAction::AppMail { reference, subject, text } }
-}
-
-pub const fn mail(at: At, text: Text) -> ScenarioStep {
-    mail_with(at, text, &[])
-}
-
-pub const fn mail_with(at: At, text: Text, files: &'static [SampleFile]) -> ScenarioStep {
-    ScenarioStep {
-        at,
-        what: ScenarioAction::Mail {
-            text,
-            html: None,
-            kind: AuthorKind::Person,
-            files,
-            risk: None,
-        },
+    #[test]
+    fn a_time_is_read_as_it_is_said() {
+        assert_eq!(At::parse("95 minutes ago"), Some(At::MinutesAgo(95)));
+        assert_eq!(At::parse("2 days ago, 08:52"), Some(At::Day(2, 8 * 60 + 52)));
+        assert_eq!(At::parse("1 day ago, 00:05"), Some(At::Day(1, 5)));
+        assert_eq!(At::parse("in 4 days, 07:00"), Some(At::Day(-4, 420)));
+        for wrong in ["", "soon", "2 days ago", "2 weeks ago, 08:00", "in 2 days ago, 08:00"] {
+            assert_eq!(At::parse(wrong), None, "{wrong}");
+        }
     }
-}
-
-pub const fn mail_with_html(at: At, text: Text, html: Text) -> ScenarioStep {
-    ScenarioStep {
-        at,
-        what: ScenarioAction::Mail {
-            text,
-            html: Some(html),
-            kind: AuthorKind::Person,
-            files: &[],
-            risk: None,
-        },
-    }
-}
-
-pub const fn auto_reply(at: At, text: Text) -> ScenarioStep {
-    ScenarioStep {
-        at,
-        what: ScenarioAction::Mail {
-            text,
-            html: None,
-            kind: AuthorKind::AutoReply,
-            files: &[],
-            risk: None,
-        },
-    }
-}
-
-pub const fn risky(at: At, text: Text, risk: SampleRisk) -> ScenarioStep {
-    ScenarioStep {
-        at,
-        what: ScenarioAction::Mail {
-            text,
-            html: None,
-            kind: AuthorKind::Person,
-            files: &[],
-            risk: Some(risk),
-        },
-    }
-}
-
-pub const fn reply(at: At, by: SampleMember, text: Text) -> ScenarioStep {
-    ScenarioStep { at, what: ScenarioAction::Reply { by, text } }
-}
-
-pub const fn reply_later(at: At, by: SampleMember, until: At, text: Text) -> ScenarioStep {
-    ScenarioStep { at, what: ScenarioAction::ReplyLater { by, until, text } }
-}
-
-pub const fn rich_reply(at: At, by: SampleMember, markdown: Text) -> ScenarioStep {
-    ScenarioStep { at, what: ScenarioAction::RichReply { by, markdown } }
-}
-
-pub const fn secure_reply(at: At, by: SampleMember, text: Text) -> ScenarioStep {
-    ScenarioStep { at, what: ScenarioAction::SecureReply { by, text } }
-}
-
-pub const fn open(at: At) -> ScenarioStep {
-    ScenarioStep { at, what: ScenarioAction::Opened }
-}
-
-pub const fn draft(at: At, summary: Text, text: Text) -> ScenarioStep {
-    ask(at, summary, text, &[])
-}
-
-pub const fn ask(
-    at: At,
-    summary: Text,
-    text: Text,
-    papers: &'static [SampleDocument],
-) -> ScenarioStep {
-    ScenarioStep { at, what: ScenarioAction::Draft { summary, text, papers } }
-}
-
-pub const fn approve(at: At, by: SampleMember) -> ScenarioStep {
-    ScenarioStep { at, what: ScenarioAction::Approve { by, edited: None } }
-}
-
-pub const fn approve_as(at: At, by: SampleMember, text: Text) -> ScenarioStep {
-    ScenarioStep { at, what: ScenarioAction::Approve { by, edited: Some(text) } }
-}
-
-pub const fn discard(at: At, by: SampleMember, reason: Text) -> ScenarioStep {
-    ScenarioStep { at, what: ScenarioAction::Discard { by, reason } }
-}
-
-pub const fn note(at: At, by: SampleMember, text: Text) -> ScenarioStep {
-    ScenarioStep { at, what: ScenarioAction::Note { by, text } }
-}
-
-pub const fn tag(at: At, by: SampleMember, names: &'static [&'static str]) -> ScenarioStep {
-    ScenarioStep { at, what: ScenarioAction::Tag { by, names } }
-}
-
-pub const fn assign(at: At, by: SampleMember, to: SampleMember) -> ScenarioStep {
-    ScenarioStep { at, what: ScenarioAction::Assign { by, to } }
-}
-
-pub const fn close(at: At, by: SampleMember) -> ScenarioStep {
-    ScenarioStep { at, what: ScenarioAction::Close { by } }
-}
-
-pub const fn snooze(at: At, by: SampleMember, until: At) -> ScenarioStep {
-    ScenarioStep { at, what: ScenarioAction::Snooze { by, until } }
 }

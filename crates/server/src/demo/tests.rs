@@ -19,7 +19,8 @@ use serde_json::{Value, json};
 use testing::TrustingParser;
 
 use super::scenario::{SampleInbox, ScenarioAction};
-use super::{BEGINS_DAYS_AGO, Sample, builder, fill, scenarios};
+use super::scenarios::sample_data;
+use super::{BEGINS_DAYS_AGO, Sample, builder, fill};
 
 /// A day's first moment, so that an hour ago is yesterday.
 const MIDNIGHT: i64 = 20_500 * DAY_MS;
@@ -43,6 +44,7 @@ async fn fill_workspace(now: i64) -> (tempfile::TempDir, App, Sample) {
         reading: MailReading::new(&folder.path().join("reading"), Arc::new(TrustingParser)),
         limiter: Arc::new(RateLimiter::new(120)),
         agents: Arc::default(),
+        calls: Arc::default(),
         sorters: Arc::default(),
         background: base::concurrency::background_writes::BackgroundWrites::default(),
         scanner: None,
@@ -147,8 +149,9 @@ async fn every_story_stays_one_conversation_within_the_three_weeks() {
     let now = MIDNIGHT + 5 * MINUTE_MS;
     let (_folder, app, sample) = fill_workspace(now).await;
     let live = everything(&app, &holder(&app, &sample.live_key).await).await;
-    let told = scenarios::all().filter(|(_, story)| story.inbox != SampleInbox::Sandbox);
-    assert_eq!(told.count(), live.len());
+    let stories = sample_data().unwrap().stories.iter();
+    let in_live = stories.filter(|story| story.inbox != SampleInbox::Sandbox);
+    assert_eq!(in_live.count(), live.len());
     let (earliest, latest) = (Moment(now - BEGINS_DAYS_AGO * DAY_MS).iso(), Moment(now).iso());
     for one in &live {
         for item in one["timeline"].as_array().unwrap() {
@@ -161,9 +164,9 @@ async fn every_story_stays_one_conversation_within_the_three_weeks() {
 #[test]
 fn steps_follow_each_other_at_any_hour_and_nobody_answers_what_has_not_left() {
     for now in [0, 1, 12 * 60, 23 * 60 + 59].map(|minute| MIDNIGHT + minute * MINUTE_MS) {
-        for (_, story) in scenarios::all() {
+        for story in &sample_data().unwrap().stories {
             let (mut last, mut leaves) = (i64::MIN, i64::MIN);
-            for step in story.steps {
+            for step in &story.steps {
                 let at = step.at.millis(now);
                 assert!(last <= at && at <= now, "{}", story.subject);
                 last = at;

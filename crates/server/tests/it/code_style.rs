@@ -100,6 +100,24 @@ fn a_boolean_is_decided_by_if() {
     }
 }
 
+/// `actions` checks what was seen; a page that wrote to a customer by itself could forget it.
+#[test]
+fn a_page_reaches_the_customer_only_through_an_action_that_checks_what_was_seen() {
+    let unchecked =
+        ["SeenConversation::now", "drafts::send(", "drafts::keep_as_draft", "schedule_at"];
+    let operations = ["reply", "request_documents"];
+    let pages: Vec<PathBuf> = rust_files(&["src"]).into_iter().filter(|it| is_page(it)).collect();
+    assert!(pages.len() > 100, "the pages were not found");
+    for file in pages {
+        let text = text_of(&file);
+        let uses = text.split("api::operations").skip(1);
+        let mut used = uses.flat_map(|rest| rest.split(';').next().unwrap().split(not_in_name));
+        let operation = used.find(|name| operations.contains(name));
+        let call = unchecked.into_iter().find(|name| text.contains(name));
+        assert_eq!(operation.or(call), None, "{}", file.display());
+    }
+}
+
 /// A function is a verb, a question or the thing that it returns.
 #[test]
 fn no_function_is_named_by_a_bare_participle() {
@@ -137,6 +155,10 @@ fn a_folder_is_small_enough_to_be_read() {
         folders.extend(entries.into_iter().filter(|path| path.is_dir()));
     }
     assert!(large.is_empty(), "over {FOLDER_ENTRIES} entries: {large:#?}");
+}
+
+fn not_in_name(c: char) -> bool {
+    !c.is_alphanumeric() && c != '_'
 }
 
 fn is_participle(name: &str) -> bool {

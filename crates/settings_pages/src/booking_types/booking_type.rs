@@ -5,16 +5,16 @@ use std::sync::Arc;
 use actions::inboxes::setup;
 use askama::Template;
 use axum::extract::{Path, State};
-use base::error::{Error, ValidationErrors};
+use base::error::ValidationErrors;
 use base::ids::UserId;
-use bookings::types::{self, BookingHost, BookingType};
+use bookings::types::{self, BookingHost, BookingType, BookingTypeInput};
 use bookings::{availability, team_calendar};
 use web::Web;
 use web::forms::form::{Asked, FormFields, PostedForm};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::visitor::Visitor;
 
 use crate::booking_types::booking_preview::{TypePreview, next_days};
@@ -90,7 +90,7 @@ async fn build(
         .await?;
     Ok(TypePage {
         id: read.kind.id.to_string(),
-        form: TypeFields::of_type(&read.kind, &read.hosts, read.people),
+        form: TypeFields::of(&BookingTypeInput::of(&read.kind, &read.hosts), read.people),
         url: read.url,
         is_active: read.kind.active,
         is_admin: read.is_admin,
@@ -116,12 +116,9 @@ pub async fn change(
         actions::bookings::change_booking_type(tx, cx, &before.id, &input)?;
         Ok(())
     });
-    match changed.await {
+    match changed.await.or_problems()? {
         Ok(()) => web.redirect("/settings/bookings", Flash::BookingsSaved),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
-            refuse(&web, &visitor, &id, form, problems).await
-        }
-        Err(error) => Err(error),
+        Err(problems) => refuse(&web, &visitor, &id, form, problems).await,
     }
 }
 

@@ -10,6 +10,7 @@ use base::ids::{BusyCalendarId, UserId};
 use bookings::calendars::{self, BusyCalendar, CalendarKind, NewCalendar};
 use bookings::feed;
 use bookings::hours::{self, HostDate, HostStay, HostWeek};
+use bookings::types::BookingTypeInput;
 use calendar::{HoursError, WeeklyHours};
 use jiff::civil::Weekday;
 use web::Web;
@@ -17,7 +18,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::layout::wording::{DisplayTime, weekday};
 use web::visitor::Visitor;
 
@@ -131,7 +132,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<BookingSettingsPage, Page
         stays: read.stays,
         calendars: lines.collect(),
         feed: read.feed,
-        form: TypeFields::of_new(read.people),
+        form: TypeFields::of(&BookingTypeInput::default(), read.people),
         is_admin: read.is_admin,
         frame,
     })
@@ -228,11 +229,9 @@ pub async fn set_hours(
             actions::bookings::set_holidays(tx, cx, &me.id, &place)
         })
         .await;
-    match saved {
-        Err(PageError::Domain(Error::Invalid(problems))) => {
-            hours_refused(&web, &visitor, &form, problems).await
-        }
-        saved => finish(&web, saved),
+    match saved.or_problems()? {
+        Ok(()) => finish(&web),
+        Err(problems) => hours_refused(&web, &visitor, &form, problems).await,
     }
 }
 
@@ -262,10 +261,11 @@ async fn hours_refused(
 
 pub async fn set_date(State(web): State<Arc<Web>>, posted: PostedForm<DateForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
-    let saved = web.act(&visitor, move |tx, cx, me| {
+    web.act(&visitor, move |tx, cx, me| {
         actions::bookings::set_host_date(tx, cx, &me.id, (&form.date, &form.hours), &form.note)
-    });
-    finish(&web, saved.await)
+    })
+    .await?;
+    finish(&web)
 }
 
 pub async fn remove_date(
@@ -273,16 +273,17 @@ pub async fn remove_date(
     Path(date): Path<String>,
     posted: PostedForm,
 ) -> PageResult {
-    let removed = web.act(&posted.visitor, move |tx, cx, me| {
+    web.act(&posted.visitor, move |tx, cx, me| {
         actions::bookings::remove_host_date(tx, cx, &me.id, &date)
-    });
-    finish(&web, removed.await)
+    })
+    .await?;
+    finish(&web)
 }
 
 /// Days in another zone.
 pub async fn set_stay(State(web): State<Arc<Web>>, posted: PostedForm<StayForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
-    let saved = web.act(&visitor, move |tx, cx, me| {
+    web.act(&visitor, move |tx, cx, me| {
         let stay = HostStay {
             person: me.id.clone(),
             first_date: form.first.clone(),
@@ -290,8 +291,9 @@ pub async fn set_stay(State(web): State<Arc<Web>>, posted: PostedForm<StayForm>)
             zone: form.zone.clone(),
         };
         actions::bookings::set_host_stay(tx, cx, &stay)
-    });
-    finish(&web, saved.await)
+    })
+    .await?;
+    finish(&web)
 }
 
 pub async fn remove_stay(
@@ -299,10 +301,11 @@ pub async fn remove_stay(
     Path(first): Path<String>,
     posted: PostedForm,
 ) -> PageResult {
-    let removed = web.act(&posted.visitor, move |tx, cx, me| {
+    web.act(&posted.visitor, move |tx, cx, me| {
         actions::bookings::remove_host_stay(tx, cx, &me.id, &first)
-    });
-    finish(&web, removed.await)
+    })
+    .await?;
+    finish(&web)
 }
 
 pub async fn add_calendar(
@@ -316,11 +319,12 @@ pub async fn add_calendar(
     }
     let kind = if form.user.is_empty() { CalendarKind::Ics } else { CalendarKind::CalDav };
     let new = NewCalendar { kind, address, user: form.user, password: form.password };
-    let added = web.act(&visitor, move |tx, cx, me| {
+    web.act(&visitor, move |tx, cx, me| {
         actions::bookings::add_busy_calendar(tx, cx, &me.id, &new)?;
         Ok(())
-    });
-    finish(&web, added.await)
+    })
+    .await?;
+    finish(&web)
 }
 
 pub async fn remove_calendar(
@@ -328,17 +332,18 @@ pub async fn remove_calendar(
     Path(id): Path<String>,
     posted: PostedForm,
 ) -> PageResult {
-    let removed = web.act(&posted.visitor, move |tx, cx, me| {
+    web.act(&posted.visitor, move |tx, cx, me| {
         let id = BusyCalendarId::parse(&id).ok_or(Error::NotFound("calendar"))?;
         actions::bookings::remove_busy_calendar(tx, cx, &me.id, &id)
-    });
-    finish(&web, removed.await)
+    })
+    .await?;
+    finish(&web)
 }
 
 /// Makes the secret address of one's own bookings, or another one.
 pub async fn make_feed(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
-    let made = web.act(&posted.visitor, move |tx, cx, me| feed::renew(tx, cx, &me.id));
-    finish(&web, made.await)
+    web.act(&posted.visitor, move |tx, cx, me| feed::renew(tx, cx, &me.id)).await?;
+    finish(&web)
 }
 
 pub async fn add_type(
@@ -351,17 +356,16 @@ pub async fn add_type(
         actions::bookings::add_booking_type(tx, cx, &input)?;
         Ok(())
     });
-    match added.await {
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+    match added.await.or_problems()? {
+        Ok(()) => finish(&web),
+        Err(problems) => {
             let page = build(&web, &visitor).await?;
             let fields = page.form.with_typed(form, problems);
             responses::again(&BookingSettingsPage { form: fields, ..page })
         }
-        added => finish(&web, added),
     }
 }
 
-fn finish(web: &Web, outcome: Result<(), PageError>) -> PageResult {
-    outcome?;
+fn finish(web: &Web) -> PageResult {
     web.redirect(PAGE, Flash::BookingsSaved)
 }

@@ -3,7 +3,7 @@
 use base::error::ValidationErrors;
 use base::ids::UserId;
 use base::limits::BOOKING_NOTICE_MINUTES;
-use bookings::types::{BookingHost, BookingQuestion, BookingType, BookingTypeInput, HostChoice};
+use bookings::types::{BookingQuestion, BookingTypeInput, HostChoice};
 use translation::{msg, t};
 use web::forms::form::{FormFields, FormValue, form};
 
@@ -52,6 +52,34 @@ impl FormValue for HostWeights {
 }
 
 impl BookingTypeForm {
+    /// The form as it is before anybody types.
+    fn of(input: &BookingTypeInput) -> BookingTypeForm {
+        let optional = |number: Option<i64>| number.map(|n| n.to_string()).unwrap_or_default();
+        let (notice, notice_unit) = notice_of(input.notice);
+        let questions: Vec<String> = input.questions.iter().map(ToString::to_string).collect();
+        BookingTypeForm {
+            name: input.name.clone(),
+            slug: input.slug.clone(),
+            place: input.place.clone(),
+            description: input.description.clone(),
+            minutes: input.minutes.to_string(),
+            step: optional(input.step),
+            before: input.before.to_string(),
+            after: input.after.to_string(),
+            notice,
+            notice_unit,
+            horizon_days: input.horizon_days.to_string(),
+            per_day: optional(input.per_day),
+            cancel_until: input.cancel_hours.to_string(),
+            questions: questions.join("\n"),
+            hosts: input.hosts.iter().map(ToString::to_string).collect(),
+            weights: HostWeights(input.weights.clone()),
+            together: input.mode == HostChoice::Together,
+            unlisted: !input.listed,
+            inactive: !input.active,
+        }
+    }
+
     pub fn input(&self) -> BookingTypeInput {
         let usual = BookingTypeInput::default();
         let lines = self.questions.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -96,24 +124,9 @@ fn number_if_any(text: &str) -> Option<i64> {
 
 /// The fields as the page shows them.
 pub struct TypeFields {
-    pub name: String,
-    pub slug: String,
-    pub place: String,
-    pub description: String,
-    pub minutes: String,
-    pub step: String,
-    pub before: String,
-    pub after: String,
-    pub notice: String,
+    pub typed: BookingTypeForm,
     pub units: Vec<NoticeUnit>,
-    pub horizon_days: String,
-    pub per_day: String,
-    pub cancel_until: String,
-    pub questions: String,
     pub people: Vec<HostLine>,
-    pub together: bool,
-    pub unlisted: bool,
-    pub inactive: bool,
     errors: Vec<(String, String)>,
 }
 
@@ -129,81 +142,40 @@ pub struct HostLine {
     pub id: String,
     pub name: String,
     pub is_host: bool,
-    pub weight: String,
+    pub weight: i64,
 }
 
 impl TypeFields {
-    /// Of a type that is about to be added.
-    pub fn of_new(people: Vec<(UserId, String)>) -> TypeFields {
-        let usual = BookingTypeInput::default();
-        let (notice, units) = notice_of(usual.notice);
+    /// Of a type as it is, or of one that is about to be added.
+    pub fn of(input: &BookingTypeInput, people: Vec<(UserId, String)>) -> TypeFields {
+        let people = people.into_iter().map(|(id, name)| HostLine {
+            is_host: input.hosts.contains(&id),
+            weight: input
+                .weights
+                .iter()
+                .find(|(host, _)| *host == id)
+                .map_or(1, |(_, weight)| *weight),
+            id: id.to_string(),
+            name,
+        });
+        let typed = BookingTypeForm::of(input);
         TypeFields {
-            name: String::new(),
-            slug: String::new(),
-            place: String::new(),
-            description: String::new(),
-            minutes: usual.minutes.to_string(),
-            step: String::new(),
-            before: usual.before.to_string(),
-            after: usual.after.to_string(),
-            notice,
-            units,
-            horizon_days: usual.horizon_days.to_string(),
-            per_day: String::new(),
-            cancel_until: usual.cancel_hours.to_string(),
-            questions: String::new(),
-            people: host_lines(people, |_| (false, "1".to_owned())),
-            together: false,
-            unlisted: false,
-            inactive: false,
-            errors: Vec::new(),
-        }
-    }
-
-    pub fn of_type(
-        kind: &BookingType,
-        hosts: &[BookingHost],
-        people: Vec<(UserId, String)>,
-    ) -> TypeFields {
-        let (notice, units) = notice_of(kind.notice);
-        let question =
-            |one: &BookingQuestion| format!("{}{}", one.text, if one.required { "*" } else { "" });
-        let host_line = |person: &UserId| {
-            let host = hosts.iter().find(|host| host.person == *person);
-            (host.is_some(), host.map_or(1, |host| host.weight).to_string())
-        };
-        TypeFields {
-            name: kind.name.clone(),
-            slug: kind.slug.clone(),
-            place: kind.place.clone(),
-            description: kind.description.clone(),
-            minutes: kind.minutes.to_string(),
-            step: kind.step.to_string(),
-            before: kind.before_minutes.to_string(),
-            after: kind.after_minutes.to_string(),
-            notice,
-            units,
-            horizon_days: kind.horizon_days.to_string(),
-            per_day: kind.per_day.map(|most| most.to_string()).unwrap_or_default(),
-            cancel_until: kind.cancel_hours.to_string(),
-            questions: kind.questions.iter().map(question).collect::<Vec<_>>().join("\n"),
-            people: host_lines(people, host_line),
-            together: kind.mode == HostChoice::Together,
-            unlisted: !kind.listed,
-            inactive: !kind.active,
+            people: people.collect(),
+            units: units(&typed.notice_unit),
+            typed,
             errors: Vec::new(),
         }
     }
 
     /// What was typed, with what is wrong with it.
-    pub fn with_typed(self, form: BookingTypeForm, problems: ValidationErrors) -> TypeFields {
+    pub fn with_typed(self, typed: BookingTypeForm, problems: ValidationErrors) -> TypeFields {
         let weight = |id: &str| {
-            let weights = &form.weights.0;
+            let weights = &typed.weights.0;
             weights.iter().find(|(person, _)| person.as_str() == id).map(|(_, weight)| *weight)
         };
         let people = self.people.into_iter().map(|one| HostLine {
-            is_host: form.hosts.contains(&one.id),
-            weight: weight(&one.id).map_or(one.weight, |weight| weight.to_string()),
+            is_host: typed.hosts.contains(&one.id),
+            weight: weight(&one.id).unwrap_or(one.weight),
             ..one
         });
         let most = BOOKING_NOTICE_MINUTES / (24 * 60);
@@ -218,23 +190,8 @@ impl TypeFields {
         TypeFields {
             people: people.collect(),
             errors: errors.collect(),
-            units: units(&form.notice_unit),
-            name: form.name,
-            slug: form.slug,
-            place: form.place,
-            description: form.description,
-            minutes: form.minutes,
-            step: form.step,
-            before: form.before,
-            after: form.after,
-            notice: form.notice,
-            horizon_days: form.horizon_days,
-            per_day: form.per_day,
-            cancel_until: form.cancel_until,
-            questions: form.questions,
-            together: form.together,
-            unlisted: form.unlisted,
-            inactive: form.inactive,
+            units: units(&typed.notice_unit),
+            typed,
         }
     }
 
@@ -245,22 +202,11 @@ impl TypeFields {
     }
 }
 
-fn host_lines(
-    people: Vec<(UserId, String)>,
-    host: impl Fn(&UserId) -> (bool, String),
-) -> Vec<HostLine> {
-    let line = |(id, name): (UserId, String)| {
-        let (is_host, weight) = host(&id);
-        HostLine { id: id.to_string(), name, is_host, weight }
-    };
-    people.into_iter().map(line).collect()
-}
-
 /// A notice in the largest unit that it is a whole number of.
-fn notice_of(minutes: i64) -> (String, Vec<NoticeUnit>) {
+fn notice_of(minutes: i64) -> (String, String) {
     let fits = |(_, each): &&(&str, i64)| minutes != 0 && minutes % each == 0;
     let (word, each) = UNITS.iter().find(fits).copied().unwrap_or(("minutes", 1));
-    ((minutes / each).to_string(), units(word))
+    ((minutes / each).to_string(), word.to_owned())
 }
 
 fn units(chosen: &str) -> Vec<NoticeUnit> {
@@ -293,9 +239,8 @@ mod tests {
             ("notice=0&noticeUnit=days", 0, ("0", "minutes")),
         ] {
             assert_eq!(parse(text).notice, minutes, "{text}");
-            let (number, units) = notice_of(minutes);
-            let unit = units.iter().find(|unit| unit.is_chosen).map(|unit| unit.word);
-            assert_eq!((number.as_str(), unit), (shown.0, Some(shown.1)), "{text}");
+            let (number, unit) = notice_of(minutes);
+            assert_eq!((number.as_str(), unit.as_str()), shown, "{text}");
         }
     }
 

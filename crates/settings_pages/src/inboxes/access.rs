@@ -12,7 +12,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::visitor::Visitor;
 
 use crate::inboxes::inbox::mailbox_id;
@@ -93,9 +93,9 @@ pub async fn save(
     let saved = web
         .act(&visitor, move |tx, cx, _| inbox_access::set_inbox_access(tx, cx, &mailbox, &access))
         .await;
-    match saved {
+    match saved.or_problems()? {
         Ok(()) => web.redirect(&format!("/settings/inboxes/{id}/access"), Flash::AccessSaved),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(&web, &visitor, &id).await?;
             page.everybody = form.everybody == "yes";
             page.all_send = form.all_send == "yes";
@@ -103,10 +103,8 @@ pub async fn save(
                 row.sees = form.sees.contains(&row.id);
                 row.sends = form.sends.contains(&row.id);
             }
-            let sentences = problems.0.into_iter().map(|problem| problem.sentence);
-            page.error = sentences.collect::<Vec<_>>().join(" ");
+            page.error = problems.sentences();
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }

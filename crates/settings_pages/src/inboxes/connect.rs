@@ -24,7 +24,7 @@ use web::forms::form::{Asked, PostedForm};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::visitor::Visitor;
 
 use crate::inboxes::connect_fields::{ConnectFields, ConnectForm, TriedView};
@@ -189,13 +189,13 @@ pub async fn save(
             Ok((connect_mailbox::connect_mailbox(tx, cx, &new)?, me.actor.clone()))
         })
         .await;
-    match connected {
+    match connected.or_problems()? {
         Ok((id, actor)) => {
             let path = if welcome { "/welcome".into() } else { format!("/settings/inboxes/{id}") };
             begin_plus_tag_test(web, actor, id);
             web.redirect(&path, Flash::MailboxConnected)
         }
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             for problem in problems.0 {
                 match problem.field.as_str() {
                     "name" => fields.name_error = name_rule(),
@@ -204,7 +204,6 @@ pub async fn save(
             }
             responses::again(&build(web, visitor, fields).await?)
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

@@ -16,7 +16,7 @@ use web::forms::form::{Asked, PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::visitor::Visitor;
 
 use crate::inboxes::inbox::mailbox_id;
@@ -145,15 +145,14 @@ pub async fn delete_workspace(
     let typed = form.confirmation.clone();
     let deleted =
         web.act(&visitor, move |tx, cx, _| deletion::delete_workspace(tx, cx, &typed)).await;
-    match deleted {
+    match deleted.or_problems()? {
         Ok(_) => web.redirect("/sign-in", Flash::WorkspaceDeleted),
-        Err(PageError::Domain(Error::Invalid(_))) => {
+        Err(_) => {
             let page = workspace_page(&web, &visitor).await?;
             let error =
                 t!("Nothing was deleted. Type {word} exactly.", word = page.frame.workspace);
             responses::again(&DeleteWorkspacePage { typed: form.confirmation, error, ..page })
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

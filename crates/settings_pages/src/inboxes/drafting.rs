@@ -17,7 +17,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult, see_other};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult, see_other};
 use web::layout::wording::DisplayTime;
 use web::visitor::Visitor;
 
@@ -152,13 +152,9 @@ pub async fn set(
     let set = web
         .act(&visitor, move |tx, cx, _| drafting::set_drafting(tx, cx, &mailbox, mode, calls))
         .await;
-    match set {
+    match set.or_problems()? {
         Ok(()) => web.redirect("/settings/drafting", Flash::DraftingSet),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
-            let sentence = problems.0.into_iter().next().map(|problem| problem.sentence);
-            refuse(&web, &visitor, &id, &sentence.unwrap_or_default()).await
-        }
-        Err(refusal) => Err(refusal),
+        Err(problems) => refuse(&web, &visitor, &id, &problems.first_sentence()).await,
     }
 }
 

@@ -16,7 +16,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::pages::lists::list_filters::ListFilters;
 use web::visitor::Visitor;
 
@@ -245,16 +245,15 @@ async fn after_saving(
     form: TopicFields,
     saved: Result<(), PageError>,
 ) -> PageResult {
-    match saved {
+    match saved.or_problems()? {
         Ok(()) => web.redirect("/settings/helpers", Flash::TopicSaved),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(web, visitor).await?;
             let TopicFields { name, words } = form;
             page.editing = TopicForm { id: id.to_owned(), name, words, ..TopicForm::default() };
             page.editing.refuse(&problems);
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }
 
@@ -283,14 +282,13 @@ pub async fn make_of_tags(
             actions::conversations::topics::make_topics_of_tags(tx, cx, &tags).map(|_| ())
         })
         .await;
-    match made {
+    match made.or_problems()? {
         Ok(()) => web.redirect("/settings/helpers", Flash::TopicsMade),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(&web, &visitor).await?;
-            page.tags_error = problems.0.iter().map(|problem| problem.sentence.clone()).collect();
+            page.tags_error = problems.sentences();
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

@@ -12,13 +12,14 @@ use base::ids::MailboxId;
 use db::Tx;
 use model::mailboxes::office_hours::OfficeHours;
 use model::mailboxes::{self, weekly_hours};
-use translation::{sentence, t};
+use translation::t;
 use web::Web;
-use web::forms::form::{PostedForm, form};
+use web::forms::field_errors::FieldErrors;
+use web::forms::form::PostedForm;
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::visitor::Visitor;
 
 use crate::inboxes::holidays::{HolidayChoice, holiday_choices, next_holidays};
@@ -44,12 +45,7 @@ struct HoursPage {
     zones: Vec<String>,
     places: Vec<HolidayChoice>,
     next_holidays: String,
-    hours_error: String,
-    zone_error: String,
-    holidays_error: String,
-    place_error: String,
-    reply_error: String,
-    targets_error: String,
+    errors: FieldErrors,
 }
 
 /// The inboxes that the actor may see, with their hours.
@@ -124,12 +120,7 @@ async fn build(
         zones: calendar::zone_names(),
         places: holiday_choices(&form.place),
         next_holidays: next_holidays(&form.place, frame.times.now),
-        hours_error: String::new(),
-        zone_error: String::new(),
-        holidays_error: String::new(),
-        place_error: String::new(),
-        reply_error: String::new(),
-        targets_error: String::new(),
+        errors: FieldErrors::default(),
         frame,
         form,
     })
@@ -140,59 +131,24 @@ fn zone_name(frame: &PageLayout) -> String {
     frame.times.zone.iana_name().unwrap_or("UTC").to_owned()
 }
 
-form! {
-    pub struct HoursForm {
-        weekly: String,
-        zone: String,
-        holidays: String,
-        place: String,
-        reply: String,
-        answer: String,
-        answer_urgent: String,
-        resolve: String,
-        resolve_urgent: String,
-    }
-}
-
 pub async fn save(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: PostedForm<HoursForm>,
+    posted: PostedForm<OfficeHoursInput>,
 ) -> PageResult {
-    let PostedForm { visitor, form } = posted;
+    let PostedForm { visitor, form: input } = posted;
     let mailbox = MailboxId::parse(&id).ok_or(Error::NotFound("inbox"))?;
-    let input = OfficeHoursInput {
-        weekly: form.weekly,
-        zone: form.zone,
-        holidays: form.holidays,
-        place: form.place,
-        away_reply: form.reply,
-        answer: form.answer,
-        answer_urgent: form.answer_urgent,
-        resolve: form.resolve,
-        resolve_urgent: form.resolve_urgent,
-    };
     let own = input.clone();
     let saved = web
         .act(&visitor, move |tx, cx, _| office_hours::set_office_hours(tx, cx, &mailbox, &own))
         .await;
-    match saved {
+    match saved.or_problems()? {
         Ok(()) => web.redirect("/settings/rules", Flash::HoursSaved),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(&web, &visitor, &id, Some(input)).await?;
-            for problem in problems.0 {
-                let place = match problem.field.as_str() {
-                    "weekly" => &mut page.hours_error,
-                    "zone" => &mut page.zone_error,
-                    "holidays" => &mut page.holidays_error,
-                    "place" => &mut page.place_error,
-                    "reply" => &mut page.reply_error,
-                    _ => &mut page.targets_error,
-                };
-                place.push_str(&sentence(&problem.sentence));
-            }
+            let fields = ["weekly", "zone", "holidays", "place", "reply"];
+            page.errors = FieldErrors::of(problems, &fields, "targets");
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }

@@ -22,7 +22,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::visitor::Visitor;
 
 use crate::inboxes::incoming_mail::{self, FetchedView, ListenerView};
@@ -197,14 +197,13 @@ pub async fn rename(
     let (mailbox, name) = (mailbox_id(&id)?, form.name.clone());
     let renamed =
         web.act(&visitor, move |tx, cx, _| setup::rename_mailbox(tx, cx, &mailbox, &name)).await;
-    match renamed {
+    match renamed.or_problems()? {
         Ok(()) => web.redirect(&format!("/settings/inboxes/{id}"), Flash::InboxRenamed),
-        Err(PageError::Domain(Error::Invalid(_))) => {
+        Err(_) => {
             let page = build(&web, &visitor, &id).await?;
             let error = name_rule();
             responses::again(&InboxPage { typed: form.name, error, ..page })
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

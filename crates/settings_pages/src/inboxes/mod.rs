@@ -35,7 +35,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::visitor::Visitor;
 
 use crate::{SettingsPage, location};
@@ -155,9 +155,9 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewInboxForm>) 
             setup::add_mailbox(tx, cx, &address, &name, owner.as_ref())
         })
         .await;
-    match added {
+    match added.or_problems()? {
         Ok(_) => web.redirect("/settings/inboxes", Flash::InboxAdded),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(&web, &visitor).await?;
             page.address = form.address;
             page.name = form.name;
@@ -170,7 +170,6 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewInboxForm>) 
             }
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

@@ -22,7 +22,7 @@ use web::forms::form::PostedForm;
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::layout::wording::DisplayTime;
 use web::visitor::Visitor;
 
@@ -233,14 +233,13 @@ async fn save(web: &Web, posted: PostedForm<ServerForm>, scope: ServerScope) -> 
     let (asked, typed) = (scope.clone(), new.clone());
     let proposed = web
         .read(&visitor, move |tx, cx, _| outgoing_servers::proposed_server(tx, cx, &asked, &typed));
-    let server = match proposed.await {
+    let server = match proposed.await.or_problems()? {
         Ok(server) => server,
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let page = build(web, &visitor, &scope).await?;
             let fields = ServerFields::from_form(&form).with(&problems);
             return responses::again(&OutgoingPage { fields, ..page });
         }
-        Err(refusal) => return Err(refusal),
     };
     let tried = match web.trials.try_acquire() {
         Ok(_place) => try_submission(&server, &web.outgoing.dialling).await,

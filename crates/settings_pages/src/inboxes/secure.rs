@@ -5,7 +5,6 @@ use std::sync::Arc;
 use actions::workspace::secure_settings::{self, SecureSettingsInput};
 use askama::Template;
 use axum::extract::State;
-use base::error::Error;
 use base::ids::MailboxId;
 use model::guests::secure::SecureSenders;
 use web::Web;
@@ -13,7 +12,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::visitor::Visitor;
 
 use crate::{SettingsPage, location};
@@ -72,16 +71,14 @@ pub async fn save(State(web): State<Arc<Web>>, posted: PostedForm<SecureForm>) -
     };
     let saved =
         web.act(&visitor, move |tx, cx, _| secure_settings::set_secure_rules(tx, cx, &input)).await;
-    match saved {
+    match saved.or_problems()? {
         Ok(()) => web.redirect("/settings/secure", Flash::SecureSaved),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(&web, &visitor).await?;
             let typed = |days: Option<i64>| days.map(|days| days.to_string()).unwrap_or_default();
             (page.days, page.days_max) = (typed(form.days), typed(form.days_max));
-            let sentences = problems.0.into_iter().map(|problem| problem.sentence);
-            page.error = sentences.collect::<Vec<_>>().join(" ");
+            page.error = problems.sentences();
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }

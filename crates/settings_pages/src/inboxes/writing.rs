@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use actions::inboxes::writing_settings::{self, InboxSignature};
+use actions::inboxes::writing_settings::{self, InboxSignature, SendingRules};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
 use base::ids::MailboxId;
+use base::limits::UNDO_CHOICES;
 use model::messages::signatures;
+use model::messages::undo_time;
 use model::messages::written_text::TextFormat;
 use translation::{sentence, t};
 use web::Web;
@@ -15,7 +17,8 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
+use web::layout::wording::undo_words;
 use web::pages::writing::rich_text::to_html;
 use web::visitor::Visitor;
 
@@ -26,6 +29,10 @@ use crate::{SettingsPage, location};
 struct WritingPage {
     frame: PageLayout,
     is_plain: bool,
+    /// The times to choose from: the value, the words and whether it is chosen.
+    own_undo: Vec<(String, String, bool)>,
+    undo: Vec<(String, String, bool)>,
+    answer_assigns: bool,
     own: SignatureView,
     inboxes: Vec<SignatureView>,
 }
@@ -55,11 +62,13 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<WritingPage, PageError> {
-    let (frame, (format, own, inboxes)) = web
+    let (frame, (format, own, inboxes, choice, rules)) = web
         .page(visitor, location(SettingsPage::Writing), |tx, cx, _| {
             let format = writing_settings::own_format(tx, cx)?;
             let own = writing_settings::own_signature(tx, cx)?;
-            Ok((format, own, writing_settings::inbox_signatures(tx, cx)?))
+            let choice = writing_settings::undo_choice(tx, cx)?;
+            let rules = writing_settings::sending_rules(tx, cx)?;
+            Ok((format, own, writing_settings::inbox_signatures(tx, cx)?, choice, rules))
         })
         .await?;
     let inbox = |inbox: InboxSignature| SignatureView {
@@ -77,6 +86,15 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WritingPage, PageError> {
     };
     Ok(WritingPage {
         is_plain: format == TextFormat::Plain,
+        own_undo: std::iter::once((
+            String::new(),
+            t!("As the workspace has it: {time}", time = undo_words(choice.of_workspace)),
+            choice.own.is_none(),
+        ))
+        .chain(undo_times(choice.own))
+        .collect(),
+        undo: undo_times(Some(rules.undo_seconds)).collect(),
+        answer_assigns: rules.answer_assigns,
         own: SignatureView {
             action: "/settings/writing/signature".into(),
             id: "own".into(),
@@ -91,7 +109,25 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WritingPage, PageError> {
     })
 }
 
+/// The times to choose from: the value, the words and whether it is chosen.
+fn undo_times(chosen: Option<i64>) -> impl Iterator<Item = (String, String, bool)> {
+    UNDO_CHOICES
+        .into_iter()
+        .map(move |seconds| (seconds.to_string(), undo_words(seconds), chosen == Some(seconds)))
+}
+
 form! {
+    /// How long somebody can stop what they wrote; empty as the workspace has it.
+    pub struct UndoForm {
+        undo: String,
+    }
+
+    /// How messages are sent in the workspace.
+    pub struct SendingForm {
+        undo: String,
+        assign: bool,
+    }
+
     /// The format that somebody writes in.
     pub struct FormatForm {
         plain: bool,
@@ -111,6 +147,32 @@ pub async fn choose_format(
     web.act_quietly(&visitor, move |tx, cx, _| writing_settings::choose_format(tx, cx, format))
         .await?;
     web.redirect("/settings/writing", Flash::Saved)
+}
+
+pub async fn choose_undo(State(web): State<Arc<Web>>, posted: PostedForm<UndoForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
+    let seconds = match form.undo.as_str() {
+        "" => None,
+        undo => Some(seconds(undo)?),
+    };
+    web.act_quietly(&visitor, move |tx, cx, _| writing_settings::choose_undo(tx, cx, seconds))
+        .await?;
+    web.redirect("/settings/writing", Flash::Saved)
+}
+
+pub async fn set_sending(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<SendingForm>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
+    let rules = SendingRules { undo_seconds: seconds(&form.undo)?, answer_assigns: form.assign };
+    web.act(&visitor, move |tx, cx, _| writing_settings::set_sending_rules(tx, cx, rules)).await?;
+    web.redirect("/settings/writing", Flash::Saved)
+}
+
+/// What is no number is none of the choices either.
+fn seconds(undo: &str) -> Result<i64, Error> {
+    undo_time::check(undo.parse().unwrap_or_default())
 }
 
 pub async fn set_own_signature(
@@ -151,10 +213,9 @@ async fn answer(
     form: SignatureForm,
     set: Result<(), PageError>,
 ) -> PageResult {
-    let problems = match set {
+    let problems = match set.or_problems()? {
         Ok(()) => return web.redirect("/settings/writing", Flash::Saved),
-        Err(PageError::Domain(Error::Invalid(problems))) => problems,
-        Err(refusal) => return Err(refusal),
+        Err(problems) => problems,
     };
     let mut page = build(web, visitor).await?;
     let views = std::iter::once(&mut page.own).chain(&mut page.inboxes);

@@ -9,6 +9,7 @@ use axum::extract::{Path, State};
 use base::error::Error;
 use base::ids::AgentId;
 use base::limits::PERSON_NAME_CHARS;
+use base::security::agent_policy::PolicyProfile;
 use base::security::scopes::Scope;
 use translation::{t, text_in_context};
 use web::Web;
@@ -16,7 +17,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::layout::wording::{Avatar, DisplayTime};
 use web::visitor::Visitor;
 
@@ -46,6 +47,7 @@ struct KeyView {
     made: DisplayTime,
     revoked: Option<DisplayTime>,
     used: Option<DisplayTime>,
+    paused: bool,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
@@ -71,6 +73,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, PageError> {
             .unwrap_or_else(|| t!("Somebody who left").into()),
         made: frame.times.short(key.created_at.0),
         revoked: key.revoked_at.map(|at| frame.times.short(at.0)),
+        paused: key.paused_at.is_some(),
         used: key.last_used_at.map(|at| frame.times.short(at.0)),
     };
     Ok(KeysPage {
@@ -97,6 +100,7 @@ fn scope_word(scope: &str) -> &str {
         "draft" => text_in_context("scope", "draft"),
         "send" => text_in_context("scope", "send"),
         "record" => text_in_context("scope", "record"),
+        "admin" => text_in_context("scope", "administer"),
         other => other,
     }
 }
@@ -121,14 +125,18 @@ pub async fn make(State(web): State<Arc<Web>>, posted: PostedForm<NewKeyForm>) -
     let chosen = form.scopes.iter().map(|scope| scope.as_str().to_owned()).collect();
     let scopes: Vec<Scope> = [Scope::Read].into_iter().chain(form.scopes).collect();
     let wanted = name.clone();
-    let made =
-        web.act(&visitor, move |tx, cx, _| keys::make_key(tx, cx, &wanted, &scopes, live)).await;
-    match made {
+    let made = web
+        .act(&visitor, move |tx, cx, _| {
+            let profile = if live { PolicyProfile::Agent } else { PolicyProfile::Program };
+            keys::make_key_with(tx, cx, &wanted, &scopes, live, profile)
+        })
+        .await;
+    match made.or_problems()? {
         Ok(made) => {
             let page = build(&web, &visitor).await?;
             responses::page(&KeysPage { made: Some((name, made.key)), ..page })
         }
-        Err(PageError::Domain(Error::Invalid(_))) => {
+        Err(_) => {
             let page = build(&web, &visitor).await?;
             let name_error = if name.is_empty() {
                 t!("Give the agent a name. The team sees it beside every note and draft.")
@@ -138,7 +146,6 @@ pub async fn make(State(web): State<Arc<Web>>, posted: PostedForm<NewKeyForm>) -
             };
             responses::again(&KeysPage { name, scopes: chosen, live, name_error, ..page })
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

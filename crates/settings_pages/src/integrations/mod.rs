@@ -1,5 +1,7 @@
 //! Keys, apps, webhooks, services and queues.
 
+pub(crate) mod activity;
+pub(crate) mod agent;
 pub(crate) mod apps;
 pub(crate) mod keys;
 pub(crate) mod queues;

@@ -15,7 +15,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::layout::wording::DisplayTime;
 use web::visitor::Visitor;
 
@@ -108,8 +108,8 @@ fn service_view(listed: ServiceListing, lately: Vec<NotedMail>, frame: &PageLayo
         complete: listed.complete,
         noted: listed.noted,
         last: listed.last_noted_at.map(|at| frame.times.long(at.0)),
-        steps: steps(listed.service, &listed.reference_tag),
-        secret_label: secret_label(listed.service),
+        steps: listed.service.steps(&listed.reference_tag),
+        secret_label: listed.service.secret_label(),
         secret_error: String::new(),
         lately: lately.into_iter().map(noted).collect(),
         reference_tag: listed.reference_tag,
@@ -126,55 +126,6 @@ fn state_of(listed: &ServiceListing) -> StatusBadge {
         StatusBadge { class: "act", icon: "wait", word: t!("Nothing noted yet") }
     } else {
         StatusBadge { class: "ok", icon: "check", word: t!("Working") }
-    }
-}
-
-/// What is to be entered at the service.
-fn steps(service: Service, tag: &str) -> Vec<String> {
-    let mut steps = match service {
-        Service::Resend => vec![
-            t!("In Resend, open Webhooks and add the address above for the event email.sent."),
-            t!("Copy the signing secret that Resend shows (whsec_…) and enter it here."),
-        ],
-        Service::Postmark => vec![t!(
-            "In Postmark, open the message stream's Webhooks and add the address that was shown \
-             when you connected it, for the event Delivery."
-        )],
-        Service::Mailgun => vec![
-            t!("In Mailgun, open Sending, Webhooks and add the address above for accepted or \
-                 delivered messages."),
-            t!("Copy the HTTP webhook signing key and enter it here."),
-        ],
-        Service::SendGrid => vec![
-            t!("In SendGrid, open Settings, Mail Settings, Event Webhook and add the address \
-                 above for Processed or Delivered."),
-            t!("Turn on Signed Event Webhook, copy the verification key and enter it here."),
-        ],
-        Service::AmazonSes => vec![
-            t!("In Amazon SNS, make a topic and enter its ARN here."),
-            t!("Subscribe the address above to the topic, with the protocol HTTPS. The \
-                 subscription confirms itself."),
-            t!("In Amazon SES, publish the event Send of your configuration set to the topic."),
-        ],
-    };
-    let reference = match service {
-        Service::Resend => t!("Put your reference into the tag {tag}.", tag),
-        Service::Postmark => t!("Put your reference into the metadata field {tag}.", tag),
-        Service::Mailgun => t!("Put your reference into the variable v:{tag}.", tag),
-        Service::SendGrid => t!("Put your reference into the custom argument {tag}.", tag),
-        Service::AmazonSes => t!("Put your reference into the message tag {tag}.", tag),
-    };
-    steps.push(&reference);
-    steps.into_iter().map(str::to_owned).collect()
-}
-
-fn secret_label(service: Service) -> &'static str {
-    match service {
-        Service::Resend => t!("Signing secret (whsec_…)"),
-        Service::Postmark => t!("Password"),
-        Service::Mailgun => t!("HTTP webhook signing key"),
-        Service::SendGrid => t!("Verification key"),
-        Service::AmazonSes => t!("ARN of the topic"),
     }
 }
 
@@ -220,21 +171,20 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewServiceForm>
     };
     let connected =
         web.act(&visitor, move |tx, cx, _| services::connect_service(tx, cx, &new)).await;
-    match connected {
+    match connected.or_problems()? {
         Ok(path) => {
             let address = address(&web.app.public_url, &path, password.as_deref());
             let page = build(&web, &visitor).await?;
             let made = Some((service.label().to_owned(), address));
             responses::page(&ServicesPage { made, ..page })
         }
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let page = build(&web, &visitor).await?;
-            let rule = problems.0.first().map(|problem| sentence(&problem.sentence));
-            let tag_error = t!("The name {rule}.", rule = rule.unwrap_or_default());
+            let rule = problems.first_sentence();
+            let tag_error = t!("The name {rule}.", rule = sentence(&rule));
             let chosen = service.as_str().into();
             responses::again(&ServicesPage { tag_error, chosen, tag, ..page })
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

@@ -20,7 +20,7 @@ use web::forms::form::{Asked, FormFields, PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{PageError, PageResult};
+use web::layout::responses::{FormOutcome, PageError, PageResult};
 use web::layout::wording::{DisplayTime, TimeFormat, number};
 use web::visitor::Visitor;
 
@@ -326,10 +326,9 @@ pub async fn again(
     let sent = web
         .act(&posted.visitor, move |tx, cx, _| delivery_log::redeliver(tx, cx, &hook, &event))
         .await;
-    match sent {
+    match sent.or_problems()? {
         Ok(()) => back(&web, &id, Flash::Again),
-        Err(PageError::Domain(Error::Invalid(_))) => back(&web, &id, Flash::ResumeFirst),
-        Err(refusal) => Err(refusal),
+        Err(_) => back(&web, &id, Flash::ResumeFirst),
     }
 }
 

@@ -6,7 +6,6 @@ use actions::integrations::webhooks::{self, WebhookListing};
 use actions::sign_in::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
-use base::error::Error;
 use base::ids::MailboxId;
 use model::mailboxes::{self, Mailbox};
 use translation::t;
@@ -14,7 +13,7 @@ use web::Web;
 use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::layout::wording::DisplayTime;
 use web::visitor::Visitor;
 
@@ -116,18 +115,16 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewWebhookForm>
         }
         Err(error) => Err(PageError::Domain(error)),
     };
-    match made {
+    match made.or_problems()? {
         Ok(made) => {
             let page = build(&web, &visitor).await?;
             let made = Some((typed, made.secret, made.id.to_string()));
             responses::page(&WebhooksPage { made, ..page })
         }
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let page = build(&web, &visitor).await?;
-            let first = problems.0.first().map(|problem| problem.sentence.clone());
-            let url_error = format!("The address {}.", first.unwrap_or_default());
+            let url_error = format!("The address {}.", problems.first_sentence());
             responses::again(&WebhooksPage { url: typed, hears, url_error, ..page })
         }
-        Err(refusal) => Err(refusal),
     }
 }

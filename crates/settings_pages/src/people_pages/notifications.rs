@@ -16,11 +16,12 @@ use model::people::notifications::settings::NoticeSettings;
 use serde_json::json;
 use translation::{msg, t};
 use web::Web;
+use web::forms::field_errors::FieldErrors;
 use web::forms::form::{Form, FormFields, PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::layout::wording::DisplayTime;
 use web::visitor::Visitor;
 
@@ -52,9 +53,7 @@ struct NotificationsPage {
     /// Value, label and whether quiet hours begin on it.
     days: Vec<(&'static str, &'static str, bool)>,
     zones: Vec<String>,
-    zone_error: String,
-    digest_error: String,
-    quiet_error: String,
+    errors: FieldErrors,
     /// Address, name and whether something of its own holds there.
     inboxes: Vec<(String, String, bool)>,
     browsers: Vec<BrowserView>,
@@ -110,6 +109,7 @@ fn label(kind: NoticeKind) -> &'static str {
         NoticeKind::DraftWaits => t!("A draft waits for approval"),
         NoticeKind::TargetMissed => t!("A response target is missed"),
         NoticeKind::NewConversation => t!("A new conversation"),
+        NoticeKind::AgentAlarm => t!("An agent was paused, or changed very many conversations"),
     }
 }
 
@@ -166,9 +166,7 @@ async fn build(
         mail_ways: mail_ways(),
         days: QUIET_DAYS.iter().zip(DAYS).map(day).collect(),
         zones: calendar::zone_names(),
-        zone_error: String::new(),
-        digest_error: String::new(),
-        quiet_error: String::new(),
+        errors: FieldErrors::default(),
         inboxes: own
             .inboxes
             .into_iter()
@@ -264,18 +262,6 @@ pub async fn choose_for_inbox(
 }
 
 form! {
-    /// What notices say, and when they come.
-    pub struct HowForm {
-        names: bool,
-        digest: String,
-        digest_time: String,
-        zone: String,
-        quiet: bool,
-        quiet_from: String,
-        quiet_to: String,
-        quiet_days: Vec<String>,
-    }
-
     /// What a browser says of its subscription.
     pub struct SubscribeForm {
         endpoint: String,
@@ -284,37 +270,22 @@ form! {
     }
 }
 
-pub async fn set_how(State(web): State<Arc<Web>>, posted: PostedForm<HowForm>) -> PageResult {
-    let PostedForm { visitor, form } = posted;
-    let input = NoticeSettingsInput {
-        zone: form.zone,
-        shows_names: form.names,
-        digest: form.digest,
-        digest_time: form.digest_time,
-        quiet: form.quiet,
-        quiet_from: form.quiet_from,
-        quiet_to: form.quiet_to,
-        quiet_days: form.quiet_days,
-    };
+pub async fn set_how(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<NoticeSettingsInput>,
+) -> PageResult {
+    let PostedForm { visitor, form: input } = posted;
     let own = input.clone();
     let save = web
         .act_quietly(&visitor, move |tx, cx, _| notifications::set_notice_settings(tx, cx, &own))
         .await;
-    match save {
+    match save.or_problems()? {
         Ok(()) => web.redirect(HERE, Flash::NoticesSaved),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(&web, &visitor, Some(input)).await?;
-            for problem in problems.0 {
-                let place = match problem.field.as_str() {
-                    "zone" => &mut page.zone_error,
-                    "digest" => &mut page.digest_error,
-                    _ => &mut page.quiet_error,
-                };
-                place.push_str(&problem.sentence);
-            }
+            page.errors = FieldErrors::of(problems, &["zone", "digest"], "quiet");
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }
 
@@ -352,9 +323,9 @@ pub async fn subscribe(
         }
         Err(error) => Err(error.into()),
     };
-    match subscribed {
+    match subscribed.or_problems()? {
         Ok(_) => web.redirect(HERE, Flash::BrowserSubscribed),
-        Err(PageError::Domain(Error::Invalid(_))) => {
+        Err(_) => {
             let page = build(&web, &visitor, None).await?;
             let browser_error = t!(
                 "This browser's push service cannot be used: its address is not a public one, or \
@@ -363,7 +334,6 @@ pub async fn subscribe(
             .to_owned();
             responses::again(&NotificationsPage { browser_error, ..page })
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

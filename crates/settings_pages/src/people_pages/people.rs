@@ -20,7 +20,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::layout::wording::Avatar;
 use web::mail_reach::MailReach;
 use web::visitor::Visitor;
@@ -163,9 +163,9 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewPersonForm>)
             Ok((name.trim().to_owned(), handed))
         })
         .await;
-    match added {
+    match added.or_problems()? {
         Ok((name, handed)) => handed_over(&web, &visitor, name, handed).await,
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(&web, &visitor).await?;
             (page.email, page.name, page.role) = (form.email, form.name, role.as_str().into());
             for problem in problems.0 {
@@ -182,7 +182,6 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewPersonForm>)
             }
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }
 
@@ -293,14 +292,12 @@ pub async fn remove(
     let removed = web
         .act(&visitor, move |tx, cx, _| actions::people::removal::remove_person(tx, cx, &person))
         .await;
-    match removed {
+    match removed.or_problems()? {
         Ok(()) => web.redirect("/settings/people", Flash::Removed),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
-            let sentence = problems.0.into_iter().next().map(|problem| problem.sentence);
-            let sentence = format!("This person {}.", sentence.unwrap_or_default());
+        Err(problems) => {
+            let sentence = format!("This person {}.", problems.first_sentence());
             responses::again(&removal(&web, &visitor, &id, sentence).await?)
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

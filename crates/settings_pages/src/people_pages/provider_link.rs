@@ -13,7 +13,7 @@ use transport::oidc::ProviderSignIn;
 use web::Web;
 use web::forms::form::{Asked, FormFields, PostedForm, form};
 use web::layout::flash::Flash;
-use web::layout::responses::{PageError, PageResult, see_other};
+use web::layout::responses::{FormOutcome, PageResult, see_other};
 use web::pages::signing_in::{provider, sign_out};
 use web::visitor::Visitor;
 
@@ -108,16 +108,12 @@ async fn link(
             provider_accounts::link_provider_account(tx, cx, &rules, &identity)
         })
         .await;
-    match linked {
+    match linked.or_problems()? {
         Ok(()) => {
             let mut response = web.redirect(HERE, Flash::ProviderLinked)?;
             web.keep_provider_account(&mut response, &id_token);
             Ok(response)
         }
-        Err(PageError::Domain(Error::Invalid(problems))) => {
-            let sentence = problems.0.into_iter().map(|problem| problem.sentence).collect();
-            not_linked(web, visitor, sentence).await
-        }
-        Err(refusal) => Err(refusal),
+        Err(problems) => not_linked(web, visitor, problems.sentences()).await,
     }
 }

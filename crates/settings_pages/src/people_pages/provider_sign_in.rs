@@ -24,7 +24,7 @@ use web::Web;
 use web::forms::form::{Asked, FormFields, PostedForm};
 use web::layout::filters;
 use web::layout::flash::Flash;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::visitor::Visitor;
 
 use crate::inboxes::connect::{self, CONNECT};
@@ -173,14 +173,13 @@ async fn renew(web: &Web, visitor: &Visitor, plan: SignInPlan, granted: CodeGran
     let renewed = web
         .act(visitor, move |tx, cx, _| mailbox_sign_in::renew_grant(tx, cx, &mailbox, &new))
         .await;
-    match renewed {
+    match renewed.or_problems()? {
         Ok(()) => web.redirect(&path, Flash::SignedInAgain),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
-            let rule = problems.0.first().map(|problem| translation::sentence(&problem.sentence));
-            let trouble = t!("This inbox {rule}.", rule = rule.unwrap_or_default());
+        Err(problems) => {
+            let rule = problems.first_sentence();
+            let trouble = t!("This inbox {rule}.", rule = translation::sentence(&rule));
             not_connected(web, visitor, ConnectFields::from_choice(&plan.choice), trouble).await
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

@@ -20,7 +20,7 @@ use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
 use web::layout::qr_code::QrCode;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::layout::wording::DisplayTime;
 use web::pages::signing_in::second_step::{CodeForm, in_groups};
 use web::visitor::Visitor;
@@ -280,16 +280,13 @@ pub async fn add_passkey(
             }
         })
         .await;
-    let passkey_error = match added {
+    let passkey_error = match added.or_problems()? {
         Ok(Ok(())) => return web.redirect(HERE, Flash::PasskeyAdded),
         Ok(Err(PasskeyFault(reason))) => {
             tracing::info!(reason, "a new passkey was refused");
             t!("The passkey could not be added. Try again.").to_owned()
         }
-        Err(PageError::Domain(Error::Invalid(problems))) => {
-            problems.0.into_iter().map(|problem| problem.sentence).collect()
-        }
-        Err(refusal) => return Err(refusal),
+        Err(problems) => problems.sentences(),
     };
     let page = build(&web, &visitor).await?;
     responses::again(&OwnSignInPage { passkey_error, ..page })

@@ -15,7 +15,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::visitor::Visitor;
 
 use crate::{SettingsPage, location};
@@ -140,14 +140,13 @@ pub async fn remove(
 ) -> PageResult {
     let id = team_id(&id)?;
     let removed = web.act(&posted.visitor, move |tx, cx, _| teams::remove_team(tx, cx, &id)).await;
-    match removed {
+    match removed.or_problems()? {
         Ok(()) => web.redirect("/settings/teams", Flash::TeamRemoved),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(&web, &posted.visitor, None).await?;
             page.error = sentence(problems);
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }
 
@@ -158,9 +157,9 @@ async fn answer(
     form: TeamForm,
     done: Result<(), PageError>,
 ) -> PageResult {
-    match done {
+    match done.or_problems()? {
         Ok(()) => web.redirect("/settings/teams", Flash::TeamSaved),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(web, visitor, editing).await?;
             for (id, _, chosen) in &mut page.people {
                 *chosen = form.people.contains(id);
@@ -169,7 +168,6 @@ async fn answer(
             page.error = sentence(problems);
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

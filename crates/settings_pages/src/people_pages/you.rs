@@ -19,7 +19,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::layout::wording::DisplayTime;
 use web::visitor::Visitor;
 use web::{Web, reader};
@@ -242,13 +242,11 @@ pub async fn set_password(
         }
         PasswordCheck::Wrong(sentence) => return again(&web, &visitor, &sentence, "").await,
     }
-    let hash = match web.hash_password(form.new).await {
+    let hash = match web.hash_password(form.new).await.or_problems()? {
         Ok(hash) => hash,
-        Err(Error::Invalid(problems)) => {
-            let sentence = problems.0.first().map(|p| p.sentence.clone()).unwrap_or_default();
-            return again(&web, &visitor, "", &sentence).await;
+        Err(problems) => {
+            return again(&web, &visitor, "", &problems.first_sentence()).await;
         }
-        Err(error) => return Err(error.into()),
     };
     web.act_quietly(&visitor, move |tx, cx, me| sessions::set_password(tx, cx, &hash, &me.session))
         .await?;

@@ -4,6 +4,7 @@ use actions::workspace::rules::RuleInput;
 use base::limits::{RULE_ACTS, RULE_CONDITIONS};
 use model::rule_queue::RuleEvent;
 use rules::{ConditionField, RuleActKind, RuleNames, TeamRule};
+use web::forms::field_errors::FieldErrors;
 use web::forms::form::form;
 
 use super::words;
@@ -69,6 +70,9 @@ impl RuleForm {
     }
 }
 
+/// Where the form says what is wrong.
+pub const ERROR_FIELDS: [&str; 4] = ["name", "wait", "conditions", "acts"];
+
 /// The form as it is shown: choices with the chosen one.
 #[derive(Default)]
 pub struct RuleFormView {
@@ -83,10 +87,7 @@ pub struct RuleFormView {
     pub is_last: bool,
     /// True when a row was added or removed, and nothing saved since.
     pub is_changed: bool,
-    pub name_error: String,
-    pub wait_error: String,
-    pub conditions_error: String,
-    pub acts_error: String,
+    pub errors: FieldErrors,
 }
 
 pub struct ConditionRow {
@@ -188,8 +189,8 @@ impl RuleFormView {
 
     /// Why it was refused.
     pub fn problems(&self) -> Vec<&str> {
-        let all = [&self.name_error, &self.wait_error, &self.conditions_error, &self.acts_error];
-        all.into_iter().map(String::as_str).filter(|one| !one.is_empty()).collect()
+        let all = ERROR_FIELDS.iter().map(|field| self.errors.at(field));
+        all.filter(|one| !one.is_empty()).collect()
     }
 
     pub fn can_add_condition(&self) -> bool {

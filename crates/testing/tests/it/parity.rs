@@ -247,7 +247,7 @@ impl History {
                 let (draft, mut conversation) =
                     outbound::messages::load_outgoing(tx, cx.actor, id)?;
                 match deed {
-                    3 => drafts::approve_draft(tx, cx, id, draft.revision, &draft.text),
+                    3 => testing::approve_draft(tx, cx, id, draft.revision, &draft.text),
                     4 => drafts::edit_draft(tx, cx, id, draft.revision, &text),
                     5 => drafts::discard_draft(tx, cx, id, draft.revision, &text).map(|()| 0),
                     _ => {

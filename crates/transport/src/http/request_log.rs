@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::http::header::HeaderName;
 use axum::http::{HeaderValue, Request, Response};
 use base::ids::Ids;
+use base::request_id;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
@@ -38,7 +39,7 @@ impl RequestLog {
     }
 
     pub async fn run<T>(&self, answer: impl Future<Output = T>) -> T {
-        answer.instrument(self.span.clone()).await
+        request_id::scope(self.id.clone(), answer).instrument(self.span.clone()).await
     }
 
     pub fn micros(&self) -> u64 {

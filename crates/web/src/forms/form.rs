@@ -137,6 +137,30 @@ macro_rules! form {
 }
 pub use form;
 
+/// Reads an input of the domain from the form that has its fields, or from that part of a form.
+macro_rules! form_input {
+    ($name:ty { $($field:ident $(= $key:literal)?),* $(,)? }) => {
+        impl $crate::forms::form::Form for $name {
+            fn read(fields: &$crate::forms::form::FormFields) -> ::base::error::Result<$name> {
+                use $crate::forms::form::FormValue;
+                Ok(Self {
+                    $($field: FormValue::read(fields, $crate::forms::form::form!(@key $field $($key)?))?,)*
+                })
+            }
+        }
+
+        impl $crate::forms::form::FormValue for $name {
+            fn read(
+                fields: &$crate::forms::form::FormFields,
+                _: &str,
+            ) -> ::base::error::Result<$name> {
+                <$name as $crate::forms::form::Form>::read(fields)
+            }
+        }
+    };
+}
+pub(crate) use form_input;
+
 /// A form that was posted from a page of the same session.
 pub struct PostedForm<F = ()> {
     pub visitor: Visitor,

@@ -1,5 +1,10 @@
 //! Values of the domain that forms have.
 
+use actions::inboxes::office_hours::OfficeHoursInput;
+use actions::people::notifications::NoticeSettingsInput;
+use actions::writing::answers::AnswerInput;
+use actions::writing::saved_replies::SavedReplyInput;
+use actions::writing::seen::SeenConversation;
 use base::actor::{Plan, Role};
 use base::error::Error;
 use base::ids::UserId;
@@ -7,7 +12,20 @@ use base::security::scopes::Scope;
 use model::mailboxes::DraftingMode;
 use outbound::services::Service;
 
-use crate::forms::form::{FormFields, FormValue};
+use crate::forms::form::{FormFields, FormValue, form_input};
+
+form_input! { OfficeHoursInput {
+    weekly, zone, holidays, place, away_reply = "reply", answer, answer_urgent, resolve,
+    resolve_urgent,
+} }
+
+form_input! { NoticeSettingsInput {
+    shows_names = "names", digest, digest_time, zone, quiet, quiet_from, quiet_to, quiet_days,
+} }
+
+form_input! { SavedReplyInput { name, folder, body } }
+
+form_input! { AnswerInput { title, body, language, inboxes, valid_until } }
 
 impl FormValue for Service {
     fn read(fields: &FormFields, name: &str) -> base::error::Result<Service> {
@@ -19,6 +37,13 @@ impl FormValue for DraftingMode {
     fn read(fields: &FormFields, name: &str) -> base::error::Result<DraftingMode> {
         DraftingMode::parse(&fields.get(name))
             .ok_or_else(|| Error::invalid(name, "Choose off, answers or model."))
+    }
+}
+
+/// Nothing was seen where the field is missing.
+impl FormValue for SeenConversation {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<SeenConversation> {
+        Ok(SeenConversation { next_number: fields.get(name).parse().unwrap_or(0) })
     }
 }
 

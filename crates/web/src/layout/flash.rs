@@ -36,6 +36,11 @@ macro_rules! flashes {
 flashes! {
     Stopped: "stopped", "stop", "Stopped. It is a draft again, nothing was sent.";
     TakenBack: "taken-back", "stop", "Stopped, nothing was sent. You can go on writing it.";
+    LeavesNow: "leaves-now", "leaving", "It leaves now.";
+    NotSentNow: "not-sent-now", "warn", "It does not leave: it was stopped, is held in the queue, or failed.";
+    HasLeft: "has-left", "check", "It has left already.";
+    StoppedBefore: "stopped-before", "stop", "It was stopped already. Nothing was sent.";
+    MayNotSend: "may-not-send", "warn", "It was not sent now: you may not send from this inbox.";
     TooLate: "too-late", "warn", "Too late: it has left already.";
     Kept: "kept", "approve", "Kept as a draft. It waits under To approve.";
     TextKept: "text-kept", "warn", "You were signed out, so nothing was sent. Your text is here.";
@@ -56,6 +61,10 @@ flashes! {
     SenderBlocked: "sender-blocked", "check", "Blocked. New mail of theirs goes to the spam.";
     SenderUnblocked: "sender-unblocked", "check", "Unblocked. New mail of theirs comes to the inbox again.";
     Gone: "gone", "warn", "Somebody else was faster: this draft is decided already.";
+    AgentPaused: "agent-paused", "pause", "Paused. What it had scheduled are drafts again.";
+    AgentResumed: "agent-resumed", "check", "It works again. What was stopped stays a draft.";
+    AgentsStopped: "agents-stopped", "stop", "Stopped. What agents had under way are drafts again.";
+    BookingStopped: "booking-stopped", "stop", "Stopped. The booking stays as it was.";
     SignedOut: "signed-out", "check", "You are signed out.";
     Role: "role", "check", "The role is changed.";
     Revoked: "revoked", "check", "Revoked. The key stopped working at once.";
@@ -158,6 +167,8 @@ impl Flash {
         matches!(
             self,
             Flash::TooLate
+                | Flash::NotSentNow
+                | Flash::MayNotSend
                 | Flash::Gone
                 | Flash::ResumeFirst
                 | Flash::NothingTriaged

@@ -4,16 +4,19 @@
 use actions::conversations::sidebar::Sidebar;
 use actions::conversations::undo_triage;
 use actions::sign_in::sessions::SignedIn;
-use actions::writing::approvals;
+use actions::writing::approvals::{self, ScheduledMessage};
 use base::app::Cx;
 use base::ids::UserId;
+use base::limits::UNDO_LIVE_MS;
 use db::Tx;
 use translation::msg;
 
 use crate::layout::flash::Flash;
-use crate::layout::wording::{Avatar, TimeFormat, act_words, count};
+use crate::layout::wording::{
+    Avatar, TimeFormat, act_words, count, undo_words, undo_words_of_software,
+};
 use crate::page_version::{PageVersion, PartVersion};
-use crate::visitor::{CsrfToken, Visitor};
+use crate::visitor::{CsrfToken, TOASTS, Visitor};
 
 /// A page's title, and which entries of the menus are current on it.
 #[derive(Clone, Default)]
@@ -70,7 +73,11 @@ pub struct PageLayout {
     pub avatar: Avatar,
     pub workspace: String,
     pub administers: bool,
+    /// For how many seconds the reader can stop what they wrote.
+    pub undo_seconds: i64,
     pub views: Vec<NavEntry>,
+    /// Views of what is done with, folded.
+    pub more_views: Vec<NavEntry>,
     pub inboxes: Vec<NavEntry>,
     pub tags: Vec<NavEntry>,
     /// Today's next appointments.
@@ -89,7 +96,8 @@ pub struct PageLayout {
     pub answers_current: bool,
     pub reports_current: bool,
     pub flash: Option<Flash>,
-    pub undo: Option<Undo>,
+    /// Messages that were just sent and can be stopped, the newest last.
+    pub leaving: Vec<LeavingToast>,
     /// The act that the flash is about, while it can be undone: its id and what was done.
     pub act: Option<(String, String)>,
     pub times: TimeFormat,
@@ -113,15 +121,25 @@ pub struct NavEntry {
     pub current: bool,
 }
 
-/// A scheduled message that every page offers to stop.
-pub struct Undo {
+/// A message that was just sent, which can be stopped or let go at once.
+pub struct LeavingToast {
     pub message: String,
     pub conversation: String,
     pub contact: String,
     pub leaves: String,
     pub seconds: i64,
+    /// The seconds that it could be stopped in when it was sent.
+    pub of: i64,
     pub iso: String,
+    /// The reader may let it leave at once.
+    pub may_send_now: bool,
 }
+
+/// Tags that are not folded in the navigation.
+const TAGS_UNFOLDED: usize = 5;
+
+/// How long after sending pages show that a message leaves; then it stands under *Leaving soon*.
+const TOAST_MS: i64 = 8_000;
 
 impl PageLayout {
     pub fn read(
@@ -133,10 +151,13 @@ impl PageLayout {
     ) -> base::error::Result<PageLayout> {
         let sidebar = actions::conversations::sidebar::sidebar(tx, cx)?;
         let times = TimeFormat::new(cx.now, visitor.zone.clone());
-        let undo = match &visitor.undo {
-            Some(id) => approvals::under_way(tx, cx, id)?,
-            None => None,
-        };
+        let mut leaving = Vec::new();
+        for id in &visitor.undo {
+            leaving.extend(approvals::under_way(tx, cx, id)?);
+        }
+        // The stack has a place for the flash, too.
+        leaving
+            .drain(..(leaving.len() + usize::from(visitor.flash.is_some())).saturating_sub(TOASTS));
         let act = match visitor.flash {
             Some(Flash::Triaged) => undo_triage::undo_offer(tx, cx)?,
             _ => None,
@@ -151,7 +172,9 @@ impl PageLayout {
             name,
             workspace: me.workspace_name.clone(),
             administers: me.administers(),
-            views: views(&sidebar, &location.current),
+            undo_seconds: me.undo_seconds,
+            views: views(VIEWS, &sidebar, &location.current),
+            more_views: views(MORE_VIEWS, &sidebar, &location.current),
             inboxes: inboxes(&sidebar, &location.current),
             tags: tags(&sidebar, &location.current),
             bookings: bookings(
@@ -172,17 +195,7 @@ impl PageLayout {
             answers_current: location.current == "/answers",
             reports_current: location.current == "/reports",
             flash: visitor.flash,
-            undo: undo.and_then(|message| {
-                let sends_at = message.sends_at?;
-                Some(Undo {
-                    message: message.id.to_string(),
-                    conversation: message.conversation.to_string(),
-                    contact: message.contact,
-                    leaves: times.leaving(sends_at),
-                    seconds: (sends_at - cx.now) / 1_000,
-                    iso: base::time::Moment(sends_at).iso(),
-                })
-            }),
+            leaving: leaving.into_iter().filter_map(|one| toast(one, &times)).collect(),
             times,
             sidebar,
             live: String::new(),
@@ -192,12 +205,58 @@ impl PageLayout {
     }
 }
 
+/// What a page shows of a message that was just sent.
+fn toast(message: ScheduledMessage, times: &TimeFormat) -> Option<LeavingToast> {
+    let (sends_at, waits) = (message.sends_at?, message.waits?);
+    if sends_at - waits + TOAST_MS < times.now {
+        return None;
+    }
+    Some(LeavingToast {
+        message: message.id.to_string(),
+        conversation: message.conversation.to_string(),
+        contact: message.contact,
+        leaves: match waits {
+            ..=UNDO_LIVE_MS => times.leaving_to_the_second(sends_at),
+            _ => times.leaving(sends_at),
+        },
+        seconds: (sends_at - times.now) / 1_000,
+        of: waits / 1_000,
+        iso: base::time::Moment(sends_at).iso(),
+        may_send_now: message.may_send_now,
+    })
+}
+
 fn menu(me: &SignedIn, location: &PageLocation) -> Vec<MenuEntry> {
     let shown = location.menu.iter().filter(|entry| me.administers() || !entry.for_admins);
     shown.cloned().collect()
 }
 
 impl PageLayout {
+    /// For how long the reader can stop what they wrote.
+    pub fn undo_words(&self) -> String {
+        undo_words(self.undo_seconds)
+    }
+
+    /// For how long a draft that the reader approves can be stopped.
+    pub fn undo_words_after(&self, is_by_software: &bool) -> String {
+        if *is_by_software { undo_words_of_software() } else { self.undo_words() }
+    }
+
+    /// The tags that the navigation names without being asked.
+    pub fn first_tags(&self) -> &[NavEntry] {
+        &self.tags[..self.tags.len().min(TAGS_UNFOLDED)]
+    }
+
+    /// The tags that are folded.
+    pub fn more_tags(&self) -> &[NavEntry] {
+        &self.tags[self.tags.len().min(TAGS_UNFOLDED)..]
+    }
+
+    /// True when one of these entries is the page that is shown.
+    pub fn is_current(&self, entries: &[NavEntry]) -> bool {
+        entries.iter().any(|entry| entry.current)
+    }
+
     /// Makes the page a live one: what it watches, and the version of what it shows.
     pub fn watch_live(&mut self, live: String, shown: PartVersion, present: PartVersion) {
         self.live = live;
@@ -233,12 +292,20 @@ const VIEWS: &[(SidebarView, &str, &str, &str)] = &[
     (SidebarView::Waiting, "/inbox?view=waiting", "wait", msg!("Waiting on customer")),
     (SidebarView::Snoozed, "/inbox?view=snoozed", "snooze", msg!("Snoozed")),
     (SidebarView::Held, "/inbox?view=held", "held", msg!("Held")),
+];
+
+/// The views of what is done with.
+const MORE_VIEWS: &[(SidebarView, &str, &str, &str)] = &[
     (SidebarView::Closed, "/inbox?view=closed", "closed", msg!("Closed")),
     (SidebarView::Spam, "/inbox?view=spam", "spam", msg!("Spam")),
     (SidebarView::Trash, "/inbox?view=trash", "trash", msg!("Trash")),
 ];
 
-fn views(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
+fn views(
+    shown: &[(SidebarView, &str, &'static str, &str)],
+    sidebar: &Sidebar,
+    current: &str,
+) -> Vec<NavEntry> {
     let entry = |(view, href, icon, label): &(SidebarView, &str, &'static str, &str)| NavEntry {
         count: match view {
             SidebarView::Mine => count(sidebar.mine),
@@ -260,7 +327,7 @@ fn views(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
         hot: matches!(view, SidebarView::Approvals | SidebarView::Mentions),
         current: *href == current,
     };
-    VIEWS.iter().map(entry).collect()
+    shown.iter().map(entry).collect()
 }
 
 fn inboxes(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {

@@ -8,8 +8,7 @@ use axum::extract::Request;
 use axum::http::header::{self, HeaderName};
 use axum::http::{HeaderValue, Method, Response, StatusCode};
 use axum::response::IntoResponse;
-use base::error::Error;
-use base::error::OUTAGE_RETRY_SECONDS;
+use base::error::{Error, OUTAGE_RETRY_SECONDS, ValidationErrors};
 use base::limits::megabytes;
 use translation::t;
 
@@ -53,6 +52,23 @@ pub enum PageError {
 impl From<Error> for PageError {
     fn from(error: Error) -> PageError {
         PageError::Domain(error)
+    }
+}
+
+/// What came of a form.
+pub trait FormOutcome<T> {
+    /// What is wrong with the input is for the page of the form, which is shown again; any other error is
+    /// a page of its own.
+    fn or_problems(self) -> Result<Result<T, ValidationErrors>, PageError>;
+}
+
+impl<T, E: Into<PageError>> FormOutcome<T> for Result<T, E> {
+    fn or_problems(self) -> Result<Result<T, ValidationErrors>, PageError> {
+        match self.map_err(Into::into) {
+            Ok(outcome) => Ok(Ok(outcome)),
+            Err(PageError::Domain(Error::Invalid(problems))) => Ok(Err(problems)),
+            Err(refusal) => Err(refusal),
+        }
     }
 }
 

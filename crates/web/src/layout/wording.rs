@@ -172,6 +172,11 @@ impl TimeFormat {
         }
     }
 
+    /// The same with seconds, for what leaves soon: `at 09:25:10`.
+    pub fn leaving_to_the_second(&self, at: i64) -> String {
+        t!("at {time}", time = self.when(at, |_, _| TimeStyle::Seconds).text)
+    }
+
     /// The month: `November`, or `March 2024` of another year.
     pub fn month(&self, at: i64) -> String {
         let date = self.in_zone(at).date();
@@ -259,11 +264,30 @@ pub fn size(bytes: i64) -> String {
     }
 }
 
+/// For how long a message can be stopped, in words.
+pub fn undo_words(seconds: i64) -> String {
+    match seconds {
+        ..60 => t!("{seconds} seconds", seconds),
+        60 => t!("1 minute").into(),
+        _ => t!("{minutes} minutes", minutes = seconds / 60),
+    }
+}
+
+/// The same for what software wrote, whoever approves it.
+pub fn undo_words_of_software() -> String {
+    undo_words(UNDO_LIVE_MS / 1_000)
+}
+
 /// A status as a sentence, its icon and its colour.
 pub struct StatusLabel {
     pub text: &'static str,
     pub icon: &'static str,
     pub class: &'static str,
+}
+
+/// The label of a conversation whose answer is on its way.
+pub fn leaving_label() -> StatusLabel {
+    StatusLabel { text: t!("Leaving soon"), icon: "leaving", class: "act" }
 }
 
 pub fn status_label(status: Status, snoozed: bool) -> StatusLabel {

@@ -27,7 +27,7 @@ use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::hrefs::contact_href;
 use crate::layout::page_layout::{PageLayout, PageLocation};
-use crate::layout::responses::{self, PageError, PageResult, see_other};
+use crate::layout::responses::{self, FormOutcome, PageError, PageResult, see_other};
 use crate::layout::wording::{
     Avatar, DisplayTime, StatusLabel, TimeFormat, first_name, status_label,
 };
@@ -289,15 +289,14 @@ pub async fn add_note(
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
         contacts::add_contact_note(tx, cx, &email, &body)
     };
-    match web.act(&visitor, work).await {
+    match web.act(&visitor, work).await.or_problems()? {
         Ok(()) => web.redirect(&contact_href(&address), Flash::Noted),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(&web, &visitor, &address, &FormFields::default()).await?;
             page.typed_note = form.body;
-            page.note_error = sentences(problems);
+            page.note_error = problems.sentences();
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }
 
@@ -325,21 +324,15 @@ pub async fn merge(
     let (into, with) = (EmailAddress::new(&address), EmailAddress::new(&form.with));
     let work =
         move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| contacts::merge_contacts(tx, cx, &with, &into);
-    match web.act(&visitor, work).await {
+    match web.act(&visitor, work).await.or_problems()? {
         Ok(()) => web.redirect(&contact_href(&address), Flash::ContactsMerged),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(&web, &visitor, &address, &FormFields::default()).await?;
             page.typed_address = form.with;
-            page.merge_error = sentences(problems);
+            page.merge_error = problems.sentences();
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
-}
-
-fn sentences(problems: base::error::ValidationErrors) -> String {
-    let all: Vec<String> = problems.0.into_iter().map(|problem| problem.sentence).collect();
-    all.join(" ")
 }
 
 /// Undoes the merge by which an address came to the contact.

@@ -23,7 +23,7 @@ use super::{GuestPage, read, refusal};
 use crate::Web;
 use crate::forms::multipart::{FormFile, FormFiles, read_guest_form};
 use crate::guest::GuestBrowser;
-use crate::layout::responses::{PageError, html, see_other};
+use crate::layout::responses::{FormOutcome, PageError, html, see_other};
 use crate::visitor::Visitor;
 
 /// Replies of one link in the time that attempts to sign in are counted for.
@@ -228,14 +228,11 @@ impl Web {
             tx.wake(Queue::Pages);
             receive_answer(tx, &cx, &link, &answer)
         };
-        match self.app.store.write(work).await {
+        match self.app.store.write(work).await.or_problems()? {
             Ok(_) => Ok(Ok(())),
-            Err(Error::Invalid(problems)) => {
-                let first = problems.0.into_iter().next();
-                let sentence = first.map(|problem| problem.sentence).unwrap_or_default();
-                Ok(Err(translation::sentence(&sentence).into_owned()))
+            Err(problems) => {
+                Ok(Err(translation::sentence(&problems.first_sentence()).into_owned()))
             }
-            Err(error) => Err(error.into()),
         }
     }
 }

@@ -289,9 +289,7 @@ fn error_response(refusal: PageError) -> Response<Body> {
             text_response(StatusCode::UNAUTHORIZED, sentence)
         }
         PageError::Domain(Error::Invalid(problems)) => {
-            let sentences: Vec<String> =
-                problems.0.into_iter().map(|problem| problem.sentence).collect();
-            let sentence = sentences.join(" ");
+            let sentence = problems.sentences();
             text_response(StatusCode::UNPROCESSABLE_ENTITY, &translation::sentence(&sentence))
         }
         PageError::TooManyAttempts => {

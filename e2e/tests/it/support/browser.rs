@@ -140,6 +140,13 @@ impl Browser {
         self.until(words, || async { self.text("body").await.contains(words) }).await;
     }
 
+    /// Waits until the page says that a message to somebody is on its way. Before it is sent, the
+    /// composer says the same of its recipients.
+    pub async fn sends_to(&self, contact: &str) {
+        let words = format!("To {contact}");
+        self.until(&words, || async { self.text(".toasts").await.contains(&words) }).await;
+    }
+
     pub async fn until<F, R>(&self, what: &str, mut holds: F)
     where
         F: FnMut() -> R,

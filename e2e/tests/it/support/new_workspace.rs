@@ -104,6 +104,7 @@ impl NewWorkspaceServer {
             ),
             limiter: Arc::new(RateLimiter::new(1_000)),
             agents: Arc::default(),
+            calls: Arc::default(),
             sorters: Arc::default(),
             background: base::concurrency::background_writes::BackgroundWrites::default(),
             scanner: None,

@@ -96,6 +96,7 @@ impl TestServer {
             ),
             limiter: Arc::new(RateLimiter::new(1_000)),
             agents: Arc::default(),
+            calls: Arc::default(),
             sorters: Arc::default(),
             background: base::concurrency::background_writes::BackgroundWrites::default(),
             scanner: None,

@@ -4,10 +4,15 @@ use base::app::Cx;
 use base::error::Result;
 use base::limits::BOOKING_REASON_CHARS;
 use base::security::scopes::Scope;
-use bookings::{booking, mail, types};
+use bookings::{BookingStatus, agent_acts, booking, mail, types};
 use db::Tx;
+use model::conversations;
+use model::conversations::agent_acts::{self as agent_record, AgentActKind};
+use model::people::agent_limits::bookings::{
+    BookingDeed, JudgedBooking, admit_booking, count_booking,
+};
 
-use crate::booking_json::CancelledBookingJson;
+use crate::booking_json::{BookingJson, CancelledBookingJson};
 use crate::fields::text;
 use crate::input::input;
 use crate::operations::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
@@ -18,9 +23,14 @@ pub const OPERATION: Operation = Operation {
     path: "/bookings/{id}/cancel",
     tool: Some(Tool {
         name: "cancel_booking",
-        about: "Calls an appointment off: customer and host get a cancellation at once, and the time \
-                is free again. Use it when the customer or your user says so; for another time use \
-                move_booking. The reason is sent to both. Cancelling it again changes nothing.",
+        about: "Cancels an appointment; both sides are told, with the reason. With leavesAt in the \
+                answer it stays until then.",
+        help: "Calls an appointment off: customer and host get a cancellation, and the time is free \
+                again. Where the key's limits have undoMinutes, it stays that long, people can stop \
+                it, and it is off at leavesAt; else at once. Use it when the customer or your user \
+                says so; for another time use move_booking. The reason is sent to both. Cancelling \
+                it again changes nothing.",
+        hints: &[],
         example: r#"{
             "id": "bkg_01kag2b3c4d5e6f7g8h9j0kmnp",
             "reason": "The order has arrived."
@@ -32,7 +42,8 @@ pub const OPERATION: Operation = Operation {
     access: Access::Write,
     idempotent: true,
     title: "Cancel a booking",
-    about: "Calls an appointment off and frees its time. Customer and host get a cancellation. \
+    about: "Calls an appointment off and frees its time. Customer and host get a cancellation: at once, \
+            or where the key's policy has undoMinutes at `leavesAt`, unless somebody stops it. \
             Cancelling it again changes nothing; one that has begun cannot be cancelled.",
     fields: CancelBookingInput::FIELDS,
     body_optional: true,
@@ -78,6 +89,30 @@ pub fn cancel_booking(
     let found = bookings::load(tx, cx.actor, &input.id)?;
     let kind = types::of_booking(tx, cx.actor.ws, &found.type_id)?;
     mail::must_write(tx, cx.actor, &kind, found.conversation.as_ref())?;
-    let booking = booking::cancel(tx, cx, &found, &input.reason)?.into();
-    Ok(CancelledBookingJson { ok: true, booking })
+    // Cancelling it again changes nothing, and is told to nobody.
+    if found.status == BookingStatus::Cancelled {
+        return Ok(CancelledBookingJson { ok: true, booking: found.into() });
+    }
+    let conversation = match &found.conversation {
+        Some(id) => Some(conversations::load(tx, cx.actor, id.as_str())?),
+        None => None,
+    };
+    let judged = JudgedBooking {
+        guest: &found.guest_email,
+        words: &booking::clean_reason(&input.reason),
+        circle: &found.circle,
+        mailbox: conversation.as_ref().map_or(&kind.mailbox, |one| &one.mailbox),
+        conversation: conversation.as_ref(),
+    };
+    let due_at = admit_booking(tx, cx, &judged)?;
+    let cancelled = match due_at {
+        Some(due_at) => agent_acts::plan_cancellation(tx, cx, &found, &input.reason, due_at)?,
+        None => booking::cancel(tx, cx, &found, &input.reason)?,
+    };
+    count_booking(tx, cx, BookingDeed::Cancelled, &found.id, &found.guest_email)?;
+    if let (None, Some(conversation)) = (due_at, &conversation) {
+        let (kind, id) = (AgentActKind::Rebooked, found.id.as_str());
+        agent_record::note_made(tx, cx, kind, &conversation.id, id)?;
+    }
+    Ok(CancelledBookingJson { ok: true, booking: BookingJson::leaving_at(cancelled, due_at) })
 }

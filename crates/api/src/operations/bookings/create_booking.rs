@@ -1,6 +1,7 @@
 //! `POST /bookings`: books a time for a customer.
 
 use base::app::Cx;
+use base::email_address::EmailAddress;
 use base::error::{Error, Result};
 use base::limits::{
     BOOKING_ANSWER_CHARS, BOOKING_GUEST_NAME_CHARS, BOOKING_QUESTION_CHARS, BOOKING_QUESTIONS,
@@ -9,9 +10,13 @@ use base::limits::{
 use base::security::scopes::Scope;
 use base::time::Moment;
 use bookings::booking::{self, BookingGuest, NewBooking};
-use bookings::{BookingAnswer, mail, types};
+use bookings::{BookingAnswer, agent_acts, mail, types};
 use db::Tx;
 use model::conversations;
+use model::conversations::agent_acts::{self as agent_record, AgentActKind};
+use model::people::agent_limits::bookings::{
+    BookingDeed, JudgedBooking, admit_booking, count_booking,
+};
 
 use crate::booking_json::BookingJson;
 use crate::fields::{EMAIL, MOMENT, filled_text, list};
@@ -24,12 +29,17 @@ pub const OPERATION: Operation = Operation {
     path: "/bookings",
     tool: Some(Tool {
         name: "create_booking",
-        about: "Books a time for a customer who has agreed to it: an invitation leaves at once, to \
-                them and to the host. Use it only when your user or the customer named the time; to \
-                let the customer choose, reply with booking instead. Take startsAt from find_slots. \
+        about: "Books a time that the customer agreed to; both sides get invitations. With \
+                leavesAt in the answer it is held until then. To offer times use reply.",
+        help: "Books a time for a customer who has agreed to it: an invitation leaves to them and \
+                to the host. Where the key's limits have undoMinutes, the time is held that long, \
+                people can stop it, and the invitations leave at leavesAt; else they leave at once. \
+                Use it only when your user or the customer named the time; to let the customer \
+                choose, reply with booking instead. Take startsAt from find_slots. \
                 When somebody was faster, the error names the next free times and nothing was \
                 booked. Give an idempotencyKey, so that a repeat after a timeout books nothing \
                 twice.",
+        hints: &[("startsAt", "of find_slots")],
         example: r#"{
             "typeId": "bkt_01kag0v1b3n5m7k9j2h4g6f8ds",
             "startsAt": "2026-11-24T09:00:00Z",
@@ -45,8 +55,9 @@ pub const OPERATION: Operation = Operation {
     access: Access::Write,
     idempotent: false,
     title: "Book a time",
-    about: "Books a free time for a customer. Customer and host get an invitation at once. When the \
-            time is not free, the answer is 409 and names the next ones.",
+    about: "Books a free time for a customer. Customer and host get an invitation: at once, or where \
+            the key's policy has undoMinutes at `leavesAt`, unless somebody stops it; until then it is \
+            `held`. When the time is not free, the answer is 409 and names the next ones.",
     fields: CreateBookingInput::FIELDS,
     body_optional: false,
     success: 201,
@@ -140,5 +151,23 @@ pub fn create_booking(
         answers: &answers,
         conversation: conversation.as_ref(),
     };
-    Ok(booking::book(tx, cx, &kind, &new)?.into())
+    let guest = EmailAddress::new(&input.email);
+    let judged = JudgedBooking {
+        guest: &guest,
+        words: &new.words()?,
+        circle: conversation.as_ref().map_or(&kind.circle, |one| &one.circle),
+        mailbox: conversation.as_ref().map_or(&kind.mailbox, |one| &one.mailbox),
+        conversation: conversation.as_ref(),
+    };
+    let due_at = admit_booking(tx, cx, &judged)?;
+    let made = match due_at {
+        Some(due_at) => agent_acts::plan_booking(tx, cx, &kind, &new, due_at)?,
+        None => booking::book(tx, cx, &kind, &new)?,
+    };
+    count_booking(tx, cx, BookingDeed::Made, &made.id, &guest)?;
+    if let (None, Some(conversation)) = (due_at, &conversation) {
+        let (kind, id) = (AgentActKind::Booked, made.id.as_str());
+        agent_record::note_made(tx, cx, kind, &conversation.id, id)?;
+    }
+    Ok(BookingJson::leaving_at(made, due_at))
 }

@@ -28,11 +28,13 @@ pub const OPERATION: Operation = Operation {
     path: "/booking-types/{id}/slots",
     tool: Some(Tool {
         name: "find_slots",
-        about: "Finds the free times of a booking type between two dates, soonest first. Use it to \
+        about: "Free times of a booking type. Quote local with zone; pass on startsAt.",
+        help: "Finds the free times of a booking type between two dates, soonest first. Use it to \
                 offer times in a reply (its booking field) or before create_booking. Say zone when \
                 you know where the customer is, and quote local to them; startsAt is what the other \
                 tools take. A free time can be taken by somebody else at any moment. The customer \
                 notices nothing.",
+        hints: &[("from", "a day"), ("zone", "such as Europe/Berlin")],
         example: r#"{
             "id": "bkt_01kag0v1b3n5m7k9j2h4g6f8ds",
             "zone": "Europe/Lisbon",

@@ -15,9 +15,11 @@ pub const OPERATION: Operation = Operation {
     path: "/booking-types",
     tool: Some(Tool {
         name: "list_booking_types",
-        about: "Lists what customers can book: name, length, place, who is there and the page on \
+        about: "What customers can book.",
+        help: "Lists what customers can book: name, length, place, who is there and the page on \
                 which it is booked. Use it before find_slots, reply with booking or create_booking, \
                 which take a type's id. The customer notices nothing.",
+        hints: &[],
         example: r#"{}"#,
         list: Some("bookingTypes"),
         destructive: false,

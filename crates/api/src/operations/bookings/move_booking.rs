@@ -4,8 +4,13 @@ use base::app::Cx;
 use base::error::Result;
 use base::security::scopes::Scope;
 use base::time::Moment;
-use bookings::{booking, mail, types};
+use bookings::{agent_acts, booking, mail, types};
 use db::Tx;
+use model::conversations;
+use model::conversations::agent_acts::{self as agent_record, AgentActKind};
+use model::people::agent_limits::bookings::{
+    BookingDeed, JudgedBooking, admit_booking, count_booking,
+};
 
 use crate::booking_json::BookingJson;
 use crate::fields::MOMENT;
@@ -18,11 +23,15 @@ pub const OPERATION: Operation = Operation {
     path: "/bookings/{id}/move",
     tool: Some(Tool {
         name: "move_booking",
-        about: "Gives an appointment another time: customer and host get the change at once, as one \
-                entry of their calendars. It becomes a new booking with a new id, and the old one is \
-                cancelled. Use it when the customer or your user named the time, taken from \
-                find_slots. When it is not free, the error names the next free times and nothing was \
-                changed.",
+        about: "Gives an appointment another time; both sides are told. It gets a new id. With \
+                leavesAt in the answer it moves then.",
+        help: "Gives an appointment another time: customer and host get the change as one entry of \
+                their calendars. Where the key's limits have undoMinutes, the new time is held that \
+                long, people can stop it, and it moves at leavesAt; else at once. It becomes a new \
+                booking with a new id, and the old one is cancelled. Use it when the customer or \
+                your user named the time, taken from find_slots. When it is not free, the error \
+                names the next free times and nothing was changed.",
+        hints: &[],
         example: r#"{
             "id": "bkg_01kag2b3c4d5e6f7g8h9j0kmnp",
             "startsAt": "2026-11-25T13:00:00Z"
@@ -34,9 +43,10 @@ pub const OPERATION: Operation = Operation {
     access: Access::Write,
     idempotent: false,
     title: "Move a booking",
-    about: "Gives an appointment another time: a new booking, and the old one cancelled, in one step. \
-            The host stays the same if they are free. When the time is not free, the answer is 409 \
-            and names the next ones.",
+    about: "Gives an appointment another time: a new booking, and the old one cancelled, in one step; \
+            where the key's policy has undoMinutes at `leavesAt`, unless somebody stops it. The host \
+            stays the same if they are free. When the time is not free, the answer is 409 and names \
+            the next ones.",
     fields: MoveBookingInput::FIELDS,
     body_optional: false,
     success: 200,
@@ -76,5 +86,27 @@ pub fn move_booking(tx: &mut Tx<'_>, cx: &Cx<'_>, input: MoveBookingInput) -> Re
     let found = bookings::load(tx, cx.actor, &input.id)?;
     let kind = types::of_booking(tx, cx.actor.ws, &found.type_id)?;
     mail::must_write(tx, cx.actor, &kind, found.conversation.as_ref())?;
-    Ok(booking::reschedule(tx, cx, &found, input.starts_at.0)?.into())
+    let conversation = match &found.conversation {
+        Some(id) => Some(conversations::load(tx, cx.actor, id.as_str())?),
+        None => None,
+    };
+    let judged = JudgedBooking {
+        guest: &found.guest_email,
+        words: "",
+        circle: &found.circle,
+        mailbox: conversation.as_ref().map_or(&kind.mailbox, |one| &one.mailbox),
+        conversation: conversation.as_ref(),
+    };
+    let starts_at = input.starts_at.0;
+    let due_at = admit_booking(tx, cx, &judged)?;
+    let moved = match due_at {
+        Some(due_at) => agent_acts::plan_move(tx, cx, &found, starts_at, due_at)?,
+        None => booking::reschedule(tx, cx, &found, starts_at)?,
+    };
+    count_booking(tx, cx, BookingDeed::Moved, &moved.id, &found.guest_email)?;
+    if let (None, Some(conversation)) = (due_at, &conversation) {
+        let (kind, id) = (AgentActKind::Rebooked, moved.id.as_str());
+        agent_record::note_made(tx, cx, kind, &conversation.id, id)?;
+    }
+    Ok(BookingJson::leaving_at(moved, due_at))
 }

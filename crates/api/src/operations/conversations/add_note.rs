@@ -2,13 +2,10 @@
 
 use base::app::Cx;
 use base::error::Result;
-use base::ids::NoteId;
 use base::limits::NOTE_CHARS;
 use base::security::scopes::Scope;
 use db::Tx;
-use model::conversations;
-use model::conversations::mentions;
-use model::indexing::search_index;
+use model::conversations::{self, notes};
 
 use crate::fields::filled_text;
 use crate::input::input;
@@ -21,9 +18,11 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/notes",
     tool: Some(Tool {
         name: "add_note",
-        about: "Adds an internal note. Use it for findings, questions or a handover; \
+        about: "Adds an internal note; @FirstName mentions a person.",
+        help: "Adds an internal note. Use it for findings, questions or a handover; \
                 @FirstName mentions a person, and the answer says who was found. The team \
                 sees it under your name, the customer never does.",
+        hints: &[],
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "body": "The parcel left on Tuesday. @Ines, can you check with the carrier?"
@@ -64,27 +63,11 @@ input! {
 
 pub fn add_note(tx: &mut Tx<'_>, cx: &Cx<'_>, input: AddNoteInput) -> Result<AddedNote> {
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
-    let id = NoteId::new(cx.ids, cx.now);
-    tx.exec(
-        "INSERT INTO notes (ws, conversation, id, at, author, author_name, body)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        &[
-            &cx.actor.ws,
-            &conversation.id,
-            &id,
-            &cx.now,
-            &cx.actor.member().as_ref().map_or("", |member| member.as_str()),
-            &cx.actor.name(),
-            &input.body,
-        ],
-    )?;
-    let text = (cx.actor.name(), input.body.as_str());
-    search_index::new_note(tx, cx.actor.ws, &conversation.id, &id, text)?;
-    let mentions = mentions::tell(tx, cx, &conversation, &id, &input.body)?;
+    let note = notes::add(tx, cx, &conversation, &input.body)?;
     Ok(AddedNote {
         ok: true,
-        note_id: id,
-        mentioned: mentions.people,
-        unknown_mentions: mentions.unknown,
+        note_id: note.id,
+        mentioned: note.mentions.people,
+        unknown_mentions: note.mentions.unknown,
     })
 }

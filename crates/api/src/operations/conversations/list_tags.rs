@@ -16,8 +16,10 @@ pub const OPERATION: Operation = Operation {
     path: "/tags",
     tool: Some(Tool {
         name: "list_tags",
-        about: "Lists the team's tags with how many conversations have each. Use it before \
+        about: "The tags and how often each is used.",
+        help: "Lists the team's tags with how many conversations have each. Use it before \
                 tag_conversation. The customer notices nothing.",
+        hints: &[],
         example: r#"{}"#,
         list: Some("tags"),
         destructive: false,

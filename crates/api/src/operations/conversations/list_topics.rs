@@ -16,8 +16,10 @@ pub const OPERATION: Operation = Operation {
     path: "/topics",
     tool: Some(Tool {
         name: "list_topics",
-        about: "Lists the topics that mail is sorted by, with the words that describe them. \
+        about: "The topics that mail is sorted by.",
+        help: "Lists the topics that mail is sorted by, with the words that describe them. \
                 Use it before set_sorting. The customer notices nothing.",
+        hints: &[],
         example: r#"{}"#,
         list: Some("topics"),
         destructive: false,

@@ -4,8 +4,8 @@ use base::app::Cx;
 use base::error::{Error, Result};
 use base::security::scopes::Scope;
 use db::Tx;
-use model::conversations;
-use model::conversations::merges;
+use model::conversations::agent_acts::{self, AgentActKind};
+use model::conversations::{self, merges};
 
 use crate::fields::filled_text;
 use crate::input::input;
@@ -20,10 +20,13 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/merge",
     tool: Some(Tool {
         name: "merge_conversations",
-        about: "Merges a conversation into another one of the same inbox, with its messages, notes, \
+        about: "Merges a conversation into another of its inbox, when a customer wrote twice about \
+                one matter.",
+        help: "Merges a conversation into another one of the same inbox, with its messages, notes, \
                 documents and tags. Use it when a customer wrote twice about one matter. The \
                 customer notices nothing; the merged id leads to the other from now on, and a \
                 person can undo it.",
+        hints: &[],
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "into": "cnv_01kag0y1c9d4f6h8k2m5p7r9tv"
@@ -75,6 +78,8 @@ pub fn merge_conversations(
     let is_done = itself.merged_into.is_some() && source.id == target.id;
     if !is_done {
         merges::merge(tx, cx, &mut source, &mut target)?;
+        let (kind, into) = (AgentActKind::Merged, target.id.as_str());
+        agent_acts::note_made(tx, cx, kind, &source.id, into)?;
     }
     Ok(MergedConversation { ok: true, conversation_id: target.id })
 }

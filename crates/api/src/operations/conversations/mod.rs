@@ -2,7 +2,9 @@
 
 pub(crate) mod add_note;
 pub(crate) mod assign_conversation;
+pub(crate) mod authors;
 pub(crate) mod get_conversation;
+pub(crate) mod hand_over;
 pub(crate) mod list_conversations;
 pub(crate) mod list_tags;
 pub(crate) mod list_topics;
@@ -11,4 +13,6 @@ pub(crate) mod set_sorting;
 pub(crate) mod set_status;
 pub(crate) mod split_conversation;
 pub(crate) mod tag_conversation;
+pub(crate) mod undo;
+pub(crate) mod update_conversations;
 pub(crate) mod warning;

@@ -6,9 +6,9 @@ use base::limits::TOPIC_CHARS;
 use base::security::scopes::Scope;
 use base::states::Urgency;
 use db::Tx;
-use model::conversations;
+use model::conversations::conversation_state::ConversationState;
 use model::conversations::sorting::SortingDecision;
-use model::conversations::{sorting, topics};
+use model::conversations::{self, agent_acts, sorting, topics};
 use serde::{Deserialize, Deserializer};
 
 use crate::fields::{InputKind, filled_text, one_of};
@@ -25,9 +25,11 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/sorting",
     tool: Some(Tool {
         name: "set_sorting",
-        about: "Says what a conversation is about and how urgent it is. Use it when that is \
+        about: "Corrects topic (a name of list_topics) or urgency.",
+        help: "Says what a conversation is about and how urgent it is. Use it when that is \
                 missing or wrong; topic is a name of list_topics, or null when none fits. It \
                 stays, and the sorting helper learns from it. The customer notices nothing.",
+        hints: &[],
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "urgency": "high"
@@ -66,10 +68,10 @@ input! {
 }
 
 /// A field that is there, though it may be null: `Some(None)` is "none of these".
-fn present_or_null<'de, D: Deserializer<'de>>(
+pub(crate) fn present_or_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     value: D,
-) -> std::result::Result<Option<Option<String>>, D::Error> {
-    Option::<String>::deserialize(value).map(Some)
+) -> std::result::Result<Option<Option<T>>, D::Error> {
+    Option::<T>::deserialize(value).map(Some)
 }
 
 pub fn set_sorting(tx: &mut Tx<'_>, cx: &Cx<'_>, input: SetSortingInput) -> Result<Done> {
@@ -88,6 +90,8 @@ pub fn set_sorting(tx: &mut Tx<'_>, cx: &Cx<'_>, input: SetSortingInput) -> Resu
         }
     };
     let decision = SortingDecision { topic, urgency: input.urgency };
+    let before = ConversationState::of(&conversation);
     sorting::decide(tx, cx, &mut conversation, &decision)?;
+    agent_acts::note_single_change(tx, cx, &before, &conversation)?;
     Ok(Done::OK)
 }

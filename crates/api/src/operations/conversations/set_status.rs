@@ -5,8 +5,8 @@ use base::error::Result;
 use base::security::scopes::Scope;
 use base::states::Status;
 use db::Tx;
-use model::conversations;
-use model::conversations::sorting;
+use model::conversations::conversation_state::ConversationState;
+use model::conversations::{self, agent_acts, sorting};
 
 use crate::fields::one_of;
 use crate::input::input;
@@ -19,10 +19,13 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/status",
     tool: Some(Tool {
         name: "set_status",
-        about: "Sets where a conversation stands: open (our turn), waiting (on the customer) \
+        about: "Our turn (open), the customer's (waiting) or closed. Sending and new mail set it \
+                by themselves.",
+        help: "Sets where a conversation stands: open (our turn), waiting (on the customer) \
                 or closed. Use it when the work calls for it: sending moves open to waiting \
                 by itself, and mail opens it again. The customer notices nothing. A change \
                 ends a snooze.",
+        hints: &[],
         example: r#"{ "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe", "status": "waiting" }"#,
         list: None,
         destructive: false,
@@ -59,6 +62,9 @@ pub fn set_status(tx: &mut Tx<'_>, cx: &Cx<'_>, input: SetStatusInput) -> Result
     if conversation.held && input.status == Status::Closed {
         sorting::teach_spam(tx, cx, &conversation, true)?;
     }
+    let before = ConversationState::of(&conversation);
     conversations::set_status(tx, cx, &mut conversation, input.status)?;
+    let after = conversations::load_itself(tx, cx.actor, conversation.id.as_str())?;
+    agent_acts::note_single_change(tx, cx, &before, &after)?;
     Ok(Done::OK)
 }

@@ -5,8 +5,8 @@ use base::error::{Error, Result};
 use base::ids::MessageId;
 use base::security::scopes::Scope;
 use db::Tx;
-use model::conversations;
-use model::conversations::merges;
+use model::conversations::agent_acts::{self, AgentActKind};
+use model::conversations::{self, merges};
 
 use crate::fields::filled_text;
 use crate::input::input;
@@ -21,9 +21,11 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/split",
     tool: Some(Tool {
         name: "split_conversation",
-        about: "Splits one received or sent message off into a conversation of its own. Use it when a \
+        about: "Makes one message a conversation of its own, when it is about something else.",
+        help: "Splits one received or sent message off into a conversation of its own. Use it when a \
                 customer asks about something else in the same thread. The customer notices \
                 nothing; replies to that message join the new conversation.",
+        hints: &[],
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "messageId": "msg_01kag13z8m4s6y2t9r5w1q3n7x"
@@ -71,5 +73,6 @@ pub fn split_conversation(
         return Ok(SplitConversation { conversation_id });
     }
     let new = merges::split(tx, cx, &conversation, &message)?;
+    agent_acts::note_made(tx, cx, AgentActKind::Split, &conversation.id, new.id.as_str())?;
     Ok(SplitConversation { conversation_id: new.id })
 }

@@ -5,9 +5,8 @@ use base::error::Result;
 use base::limits::{TAG_CHARS, TAGS_PER_CALL};
 use base::security::scopes::Scope;
 use db::Tx;
-use model::conversations;
-use model::conversations::tags::{self, TagName};
-use model::conversations::timeline::{self, TimelineEvent};
+use model::conversations::conversation_state::ConversationState;
+use model::conversations::{self, agent_acts, tags};
 
 use crate::fields::{InputKind, filled_text, list};
 use crate::input::input;
@@ -22,9 +21,11 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/tags",
     tool: Some(Tool {
         name: "tag_conversation",
-        about: "Adds and removes tags. Use it to sort; prefer a tag of list_tags, for an \
+        about: "Adds and removes tags; an unknown name becomes a new tag of the team.",
+        help: "Adds and removes tags. Use it to sort; prefer a tag of list_tags, for an \
                 unknown name becomes a new tag of the whole team. The customer notices \
                 nothing.",
+        hints: &[],
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "add": ["shipping"],
@@ -62,32 +63,15 @@ input! {
     }
 }
 
-/// Removes first, so that a name in both lists ends up on the conversation. Tags are taken in the
-/// order of their names, so that two callers never wait for each other in a circle.
 pub fn tag_conversation(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     input: TagConversationInput,
 ) -> Result<ChangedTags> {
     let mut conversation = conversations::load(tx, cx.actor, &input.id)?;
-    let mut removed = Vec::new();
-    for tag in sort_names(&input.remove) {
-        removed.extend(tags::take_off(tx, cx, &mut conversation, &tag)?);
-    }
-    let mut added = Vec::new();
-    for tag in sort_names(&input.add) {
-        added.extend(tags::put_on(tx, cx, &mut conversation, &tag)?);
-    }
-    if !added.is_empty() || !removed.is_empty() {
-        tags::save_names(tx, cx, &conversation)?;
-        timeline::record(tx, cx, &conversation.id, &TimelineEvent::Tagged { added, removed })?;
-    }
+    let before = ConversationState::of(&conversation);
+    let (add, remove) = (tags::sort_names(&input.add), tags::sort_names(&input.remove));
+    tags::change(tx, cx, &mut conversation, &add, &remove)?;
+    agent_acts::note_single_change(tx, cx, &before, &conversation)?;
     Ok(ChangedTags { ok: true, tags: conversation.tags.0 })
-}
-
-fn sort_names(names: &[String]) -> Vec<TagName> {
-    let mut tags: Vec<TagName> = names.iter().map(|name| TagName::new(name)).collect();
-    tags.sort_by(|a, b| a.folded.cmp(&b.folded));
-    tags.dedup_by(|a, b| a.folded == b.folded);
-    tags
 }

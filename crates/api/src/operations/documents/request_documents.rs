@@ -4,14 +4,10 @@ use base::app::Cx;
 use base::error::Result;
 use base::limits::{REQUEST_ITEMS, REQUEST_MESSAGE_CHARS, reminder_days};
 use db::Tx;
-use model::conversations::{self, Conversation};
-use model::documents::document_requests::{self, RequestedDocument};
+use model::conversations;
 use model::guests::secure::SecureSendOptions;
-use model::messages::mail_language::{self, salutation};
-use model::messages::recipients::RecipientList;
-use outbound::drafts::{self, DraftContent, ReplyResult};
-use outbound::messages;
-use translation::t;
+use outbound::document_request::{self, NewDocumentRequest};
+use outbound::drafts::{self, ReplyResult};
 
 use crate::fields::{BOOLEAN, DATE, list, text};
 use crate::input::input;
@@ -27,7 +23,8 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/document-requests",
     tool: Some(Tool {
         name: "request_documents",
-        about: concat!(
+        about: "Drafts a request for files; a checklist and a private upload link are added.",
+        help: concat!(
             "Asks the contact for documents: a mail with a checklist and a private upload link, which \
              are added for you. Use it when files are all you need; reply can ask along with an \
              answer. Drafts, send and repeats are as in reply: without send nothing reaches the \
@@ -35,6 +32,7 @@ pub const OPERATION: Operation = Operation {
             reminder_days!(),
             " until everything required is in.",
         ),
+        hints: &[("message", "above the checklist")],
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "documents": [{ "label": "Passport", "description": "The page with your photo" }],
@@ -101,6 +99,18 @@ input! {
     }
 }
 
+impl RequestDocumentsInput {
+    pub fn into_request(self) -> NewDocumentRequest {
+        NewDocumentRequest {
+            documents: self.documents.into_iter().map(Into::into).collect(),
+            message: self.message,
+            due_date: self.due_date,
+            send: self.send,
+            secure: SecureSendOptions { secure: self.secure, days: self.secure_days },
+        }
+    }
+}
+
 /// Asks for documents in a message of its own.
 pub fn request_documents(
     tx: &mut Tx<'_>,
@@ -108,40 +118,8 @@ pub fn request_documents(
     input: RequestDocumentsInput,
 ) -> Result<ReplyResult> {
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
-    let given = input.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
-    let text = match given {
-        Some(given) => given.to_owned(),
-        None => {
-            let reader = mail_language::of_conversation(tx, cx.actor.ws, &conversation.id)?;
-            reader.run(|| greeting(&conversation))
-        }
-    };
     if input.only_if_no_draft {
         drafts::must_be_only_draft(tx, cx, &conversation)?;
     }
-    let documents: Vec<RequestedDocument> = input.documents.into_iter().map(Into::into).collect();
-    let draft = DraftContent {
-        recipients: RecipientList::contact(&conversation),
-        text: &text,
-        documents: &documents,
-        due_date: input.due_date.as_deref(),
-        secure: SecureSendOptions { secure: input.secure, days: input.secure_days },
-        ..DraftContent::default()
-    };
-    let result = if input.send {
-        drafts::send(tx, cx, &conversation, &draft)?
-    } else {
-        drafts::keep_as_draft(tx, cx, &conversation, &draft)?
-    };
-    if let Some(request) = &result.request_id
-        && !messages::is_secure(tx, cx.actor.ws, &result.message_id)?
-    {
-        document_requests::explain(tx, cx, request, &text)?;
-    }
-    Ok(result)
-}
-
-fn greeting(conversation: &Conversation) -> String {
-    let salutation = salutation(conversation.contact_name.as_deref());
-    format!("{salutation}\n\n{}", t!("to go on we need a few documents from you."))
+    document_request::write(tx, cx, &conversation, &input.into_request())
 }

@@ -23,9 +23,11 @@ pub const OPERATION: Operation = Operation {
     path: "/messages",
     tool: Some(Tool {
         name: "list_messages",
-        about: "Lists outgoing messages that have not reached the customer: drafts, \
+        about: "Drafts, scheduled and failed messages.",
+        help: "Lists outgoing messages that have not reached the customer: drafts, \
                 scheduled and failed ones, the latter with the reason. Use it to see what waits before you write, or to \
                 find one to change or stop.",
+        hints: &[],
         example: r#"{ "status": "scheduled" }"#,
         list: Some("messages"),
         destructive: false,
@@ -47,6 +49,7 @@ pub const OPERATION: Operation = Operation {
         "conversationId": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
         "status": "scheduled",
         "to": ["bruno@keller.example"],
+        "cc": [],
         "subject": "Re: Where is my order 20418?",
         "snippet": "Hello Bruno, your parcel left on Tuesday and should be with you tomorrow.",
         "author": "Robo",
@@ -114,6 +117,7 @@ db::row! {
         conversation: ConversationId,
         status: MessageStatus,
         to_list: Json<Vec<Party>>,
+        cc_list: Json<Vec<Party>>,
         subject: String,
         text: String,
         from_name: Option<String>,
@@ -132,6 +136,7 @@ impl From<MessageRow> for OutgoingMessageJson {
             conversation_id: row.conversation,
             status: row.status,
             to: row.to_list.0.into_iter().map(|party| party.email).collect(),
+            cc: row.cc_list.0.into_iter().map(|party| party.email).collect(),
             subject: row.subject,
             snippet: snippet(&row.text),
             author: row.from_name,

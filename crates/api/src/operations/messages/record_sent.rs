@@ -24,10 +24,12 @@ pub const OPERATION: Operation = Operation {
     path: "/app-mail",
     tool: Some(Tool {
         name: "record_sent",
-        about: "Records a mail that your own app has sent, so that the answer is filed with \
+        about: "Records a mail that your app sent, so that replies show it.",
+        help: "Records a mail that your own app has sent, so that the answer is filed with \
                 your reference. Use it only for mail that really went out. It sends nothing: \
                 the customer notices nothing. The same messageId again replaces what was \
                 recorded, until someone replies.",
+        hints: &[],
         example: r#"{
             "messageId": "<order-20418.c1f7a9d2e4@acme.example>",
             "reference": "order-20418",

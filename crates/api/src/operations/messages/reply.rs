@@ -65,7 +65,9 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/replies",
     tool: Some(Tool {
         name: "reply",
-        about: concat!(
+        about: "Drafts a reply for a person to approve; send true sends after an undo window. The \
+                answer to a customer goes here.",
+        help: concat!(
             "Writes a reply to the contact, or with replyAll to everybody of the newest message. Use \
              it when a conversation needs an answer. Without send it is a draft: nothing reaches the \
              customer until a person approves it; tell your user that it waits. With send true \
@@ -79,6 +81,14 @@ pub const OPERATION: Operation = Operation {
              repeat makes a second reply. Never copy protected text into an ordinary reply, a note \
              or another tool.",
         ),
+        hints: &[
+            ("send", "needs the scope send"),
+            ("summary", "for who approves"),
+            ("booking", "offers times"),
+            ("secure", "words stay on a protected page"),
+            ("sendAt", "with send"),
+            ("followUpAt", "comes back if unanswered"),
+        ],
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "body": "Hello Bruno, your parcel left on Tuesday and should be with you tomorrow.",

@@ -5,8 +5,7 @@ use base::error::{Error, Result};
 use base::ids::MessageId;
 use base::security::scopes::Scope;
 use db::Tx;
-use model::guests::secure;
-use outbound::messages;
+use outbound::{messages, taking_back};
 
 use crate::operations::{
     Access, Method, Operation, PathInput, ScopeRule, Tool, answer, parse_input,
@@ -19,9 +18,12 @@ pub const OPERATION: Operation = Operation {
     path: "/messages/{id}/revoke",
     tool: Some(Tool {
         name: "revoke_message",
-        about: "Closes the page of a secure message that has left, for everybody. Use it \
-                when it went to the wrong address or says something wrong. What the customer \
-                has read stays known to them.",
+        about: "Closes the page of a secure message that has left.",
+        help: "Closes the page of a secure message of an agent that has left, for everybody, at \
+                once. Use it when it went to the wrong address or says something wrong. No mail \
+                goes out; what the customer has read stays known to them. What a person wrote or \
+                approved, a person takes back.",
+        hints: &[],
         example: r#"{ "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x" }"#,
         list: None,
         destructive: true,
@@ -31,7 +33,8 @@ pub const OPERATION: Operation = Operation {
     idempotent: true,
     title: "Take back a secure message",
     about: "Closes the page of a secure message that has left, at once. Taking it back twice changes \
-            nothing; an ordinary message cannot be taken back.",
+            nothing; an ordinary message cannot be taken back, and what a person wrote or approved \
+            answers 403.",
     fields: &[],
     body_optional: true,
     success: 200,
@@ -44,6 +47,6 @@ pub const OPERATION: Operation = Operation {
 fn revoke_message(tx: &mut Tx<'_>, cx: &Cx<'_>, input: PathInput) -> Result<Done> {
     let id = MessageId::parse(&input.id).ok_or(Error::NotFound("message"))?;
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, &id)?;
-    secure::revoke(tx, cx, &conversation, &message.id)?;
+    taking_back::revoke(tx, cx, &conversation, &message)?;
     Ok(Done::OK)
 }

@@ -24,10 +24,12 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations",
     tool: Some(Tool {
         name: "start_conversation",
-        about: "Writes the first mail to a customer. Use it only when there is no \
+        about: "Drafts a first mail to a customer. For mail that came in use reply.",
+        help: "Writes the first mail to a customer. Use it only when there is no \
                 conversation with them about this yet; otherwise reply. Drafts, send and \
                 repeats are as in reply: without send nothing leaves until a person approves \
                 it.",
+        hints: &[("mailbox", "id or address"), ("sendAt", "with send")],
         example: r#"{
             "mailbox": "mbx_01kag0x2m4s6y2t9r5w1q3n7xd",
             "to": ["bruno@keller.example"],

@@ -1,14 +1,12 @@
 //! `POST /messages/{id}/stop`: stops a message within its undo window.
 
-use base::actor::Principal;
 use base::app::Cx;
 use base::error::{Error, Result};
-use base::ids::{AgentId, MessageId};
+use base::ids::MessageId;
 use base::limits::{undo_minutes, undo_sandbox_seconds};
 use base::security::scopes::Scope;
-use base::states::MessageStatus;
 use db::Tx;
-use outbound::messages;
+use outbound::{messages, taking_back};
 
 use crate::operations::{
     Access, Method, Operation, PathInput, ScopeRule, Tool, answer, parse_input,
@@ -21,14 +19,17 @@ pub const OPERATION: Operation = Operation {
     path: "/messages/{id}/stop",
     tool: Some(Tool {
         name: "stop_message",
-        about: concat!(
+        about: "Stops an agent's scheduled message; it is a draft again.",
+        help: concat!(
             "Stops a scheduled message of an agent within its undo window (",
             undo_minutes!(),
-            " minutes, ",
+            " minutes or what the key's limits say, ",
             undo_sandbox_seconds!(),
             " seconds in the sandbox). Use it as soon as a reply turns out wrong. The customer never \
-             gets it; it is a draft again and waits for a person.",
+             gets it; it is a draft again and waits for a person. What a person wrote or approved, a \
+             person stops.",
         ),
+        hints: &[],
         example: r#"{ "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x" }"#,
         list: None,
         destructive: false,
@@ -39,7 +40,7 @@ pub const OPERATION: Operation = Operation {
     title: "Stop a scheduled message",
     about: "Takes back a message that an agent sent, while its undo window is open. It is a draft \
             again and waits for a person. Stopping a draft changes nothing; a message that has \
-            left cannot be stopped.",
+            left cannot be stopped, and what a person wrote or approved answers 403.",
     fields: &[],
     body_optional: true,
     success: 200,
@@ -52,12 +53,6 @@ pub const OPERATION: Operation = Operation {
 pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, input: PathInput) -> Result<Done> {
     let id = MessageId::parse(&input.id).ok_or(Error::NotFound("message"))?;
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, &id)?;
-    let by_agent = message.author.as_deref().is_some_and(|author| AgentId::parse(author).is_some());
-    if matches!(cx.actor.who, Principal::Agent { .. }) && !by_agent {
-        return Err(Error::Forbidden("Only a person can stop what a person sends.".into()));
-    }
-    if message.status != MessageStatus::Draft {
-        messages::stop(tx, cx, &conversation, &message)?;
-    }
+    taking_back::stop(tx, cx, &conversation, &message)?;
     Ok(Done::OK)
 }

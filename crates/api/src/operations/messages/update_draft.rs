@@ -1,11 +1,12 @@
 //! `POST /messages/{id}/update`: an agent changes a draft of its own.
 
 use base::app::Cx;
-use base::error::{Error, Result};
+use base::error::Result;
 use base::limits::{REPLY_CHARS, REPLY_SUMMARY_CHARS};
 use base::security::scopes::Scope;
 use db::Tx;
-use outbound::drafts::{self, ReplyResult};
+use outbound::drafts::ReplyResult;
+use outbound::own_drafts;
 
 use crate::fields::{filled_text, text};
 use crate::input::input;
@@ -18,9 +19,11 @@ pub const OPERATION: Operation = Operation {
     path: "/messages/{id}/update",
     tool: Some(Tool {
         name: "update_draft",
-        about: "Changes a draft that you wrote, while it waits. Use it instead of writing a \
+        about: "Rewrites a draft of yours.",
+        help: "Changes a draft that you wrote, while it waits. Use it instead of writing a \
                 second one when it is wrong or the customer wrote again. One that a person \
                 has changed is left as it is, and you are told.",
+        hints: &[],
         example: r#"{
             "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x",
             "body": "Hello Bruno, your parcel left today and should be with you on Friday."
@@ -64,11 +67,6 @@ input! {
 }
 
 fn update_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<ReplyResult> {
-    let (draft, conversation) = drafts::own_draft(tx, cx, &input.id)?;
-    if draft.edited {
-        return Err(Error::Conflict(
-            "A person has changed this draft; it was left as it is.".into(),
-        ));
-    }
-    drafts::rewrite(tx, cx, &conversation, draft, &input.body, input.summary.as_deref())
+    let (draft, conversation) = own_drafts::own_draft(tx, cx, &input.id)?;
+    own_drafts::rewrite(tx, cx, &conversation, draft, &input.body, input.summary.as_deref())
 }

@@ -20,11 +20,13 @@ pub const OPERATION: Operation = Operation {
     path: "/reports",
     tool: Some(Tool {
         name: "get_reports",
-        about: "Reads how the team did in a span of days, compared with the span before: mail in and \
+        about: "Figures of a time: mail, answers, waiting times.",
+        help: "Reads how the team did in a span of days, compared with the span before: mail in and \
                 out, time to the first answer and to closing, what waits now, topics, tags, people and \
                 agents, what became of drafts, missed targets and documents. Use it when somebody \
                 asks how it goes; for single conversations use list_conversations. The customer \
                 notices nothing.",
+        hints: &[("from", "a day")],
         example: r#"{"from": "2026-10-16", "to": "2026-11-12"}"#,
         list: None,
         destructive: false,

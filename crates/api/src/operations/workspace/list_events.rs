@@ -21,9 +21,11 @@ pub const OPERATION: Operation = Operation {
     path: "/events",
     tool: Some(Tool {
         name: "list_events",
-        about: "Lists what happened in the inboxes you can see, oldest first. Use it to \
+        about: "What happened, oldest first; go on with the cursor.",
+        help: "Lists what happened in the inboxes you can see, oldest first. Use it to \
                 catch up or to wait: begin with start now, keep nextCursor, and call again \
                 with it. Nothing reaches the customer.",
+        hints: &[("start", "oldest or now")],
         example: r#"{ "start": "oldest", "limit": 10 }"#,
         list: Some("events"),
         destructive: false,

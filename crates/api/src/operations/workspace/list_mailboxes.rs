@@ -4,6 +4,7 @@ use base::app::Cx;
 use base::error::Result;
 use base::security::scopes::Scope;
 use db::Tx;
+use model::conversations::leaving;
 use model::figures::counters::{self, CounterKind};
 use model::mailboxes;
 
@@ -16,8 +17,10 @@ pub const OPERATION: Operation = Operation {
     path: "/mailboxes",
     tool: Some(Tool {
         name: "list_mailboxes",
-        about: "Lists the inboxes you can see, with their open conversations counted. Use it \
+        about: "The inboxes and how much is open in each.",
+        help: "Lists the inboxes you can see, with their open conversations counted. Use it \
                 for the ids that other tools take as mailbox. The customer notices nothing.",
+        hints: &[],
         example: r#"{}"#,
         list: Some("mailboxes"),
         destructive: false,
@@ -43,11 +46,14 @@ pub const OPERATION: Operation = Operation {
 
 fn list_mailboxes(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<MailboxJson>> {
     let open = counters::of_kind(tx, cx.actor, CounterKind::Open)?;
+    // Open for its customer until the answer has left.
+    let leaving = leaving::by_mailbox(tx, cx.actor)?;
     let seen = mailboxes::all_seen_by(tx, cx.actor)?;
     Ok(seen
         .into_iter()
         .map(|mailbox| MailboxJson {
-            open: open.get(mailbox.id.as_str()).copied().unwrap_or(0),
+            open: open.get(mailbox.id.as_str()).copied().unwrap_or(0)
+                + leaving.get(&mailbox.id).copied().unwrap_or(0),
             id: mailbox.id,
             address: mailbox.address.into(),
             name: mailbox.name,

@@ -16,10 +16,12 @@ pub const OPERATION: Operation = Operation {
     path: "/rules",
     tool: Some(Tool {
         name: "list_rules",
-        about: "Lists the team's rules in the order in which they run: when, if and then, and how \
+        about: "The team's rules, which act on mail by themselves.",
+        help: "Lists the team's rules in the order in which they run: when, if and then, and how \
                 often each ran. Use it to learn why a conversation was assigned, tagged or closed by \
                 itself, or before you do by hand what a rule does. Rules are made by people in the \
                 app. The customer notices nothing.",
+        hints: &[],
         example: r#"{}"#,
         list: Some("rules"),
         destructive: false,

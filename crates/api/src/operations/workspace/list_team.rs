@@ -15,8 +15,10 @@ pub const OPERATION: Operation = Operation {
     path: "/team",
     tool: Some(Tool {
         name: "list_team",
-        about: "Lists people and agents: names, roles, what each looks after. Use it to \
+        about: "People and agents, with the ids that assigning takes and what each looks after.",
+        help: "Lists people and agents: names, roles, what each looks after. Use it to \
                 decide whom to assign to or to mention. The customer notices nothing.",
+        hints: &[],
         example: "{}",
         list: None,
         destructive: false,

@@ -3,11 +3,12 @@
 use base::actor::Principal;
 use base::app::Cx;
 use base::error::{Error, Result};
+use base::security::agent_policy::AgentPolicy;
 use base::security::scopes::Scope;
 use base::time::Moment;
 
 use crate::operations::{Access, Method, Operation, ScopeRule, Tool, answer};
-use crate::wire::{AgentName, Me};
+use crate::wire::{AgentName, Me, PolicyOfKey};
 
 pub const OPERATION: Operation = Operation {
     name: "me",
@@ -15,8 +16,10 @@ pub const OPERATION: Operation = Operation {
     path: "/me",
     tool: Some(Tool {
         name: "whoami",
-        about: "Who you are here, what your key allows, live or sandbox, and the time. Use \
+        about: "Who you are here: your scopes and policy, live or sandbox, the time. Use it once.",
+        help: "Who you are here, what your key and its policy allow, live or sandbox, and the time. Use \
                 it once when you begin. The customer notices nothing.",
+        hints: &[],
         example: "{}",
         list: None,
         destructive: false,
@@ -26,7 +29,7 @@ pub const OPERATION: Operation = Operation {
     idempotent: true,
     title: "Who this key is",
     about: "The agent that this key acts as, its scopes, whether it works on live data, and the \
-            server's time.",
+            server's time. `policy` has the limits of the key beside its scopes.",
     fields: &[],
     body_optional: false,
     success: 200,
@@ -36,13 +39,31 @@ pub const OPERATION: Operation = Operation {
         "agent": { "id": "agt_01kag0y5c0e2r8t4vq3w6n9m1z", "name": "Robo" },
         "scopes": ["read", "write", "draft"],
         "livemode": true,
-        "now": "2026-11-15T09:14:03.120Z"
+        "now": "2026-11-15T09:14:03.120Z",
+        "policy": {
+            "paused": false,
+            "recipients": "conversation",
+            "domains": [],
+            "firstContact": "approve",
+            "messagesPerHour": 60,
+            "draftsPerHour": 120,
+            "bookingsPerHour": 20,
+            "bulkPerMinutes": { "conversations": 50, "minutes": 5 },
+            "links": "conversation",
+            "files": true,
+            "amountAbove": null,
+            "hours": "always",
+            "markedMail": "handOver",
+            "perCustomerPerDay": null,
+            "undoMinutes": 10,
+            "secrets": "protected"
+        }
     }"#,
     run: |_, cx, _| answer(&me(cx)?),
 };
 
 fn me(cx: &Cx<'_>) -> Result<Me> {
-    let Principal::Agent { id, name, scopes } = &cx.actor.who else {
+    let Principal::Agent { id, name, scopes, policy, paused } = &cx.actor.who else {
         return Err(Error::Forbidden("Only a key has an agent.".into()));
     };
     Ok(Me {
@@ -50,5 +71,6 @@ fn me(cx: &Cx<'_>) -> Result<Me> {
         scopes: scopes.as_slice().to_vec(),
         livemode: cx.actor.livemode(),
         now: Moment(cx.now),
+        policy: PolicyOfKey { paused: *paused, policy: AgentPolicy::clone(policy) },
     })
 }

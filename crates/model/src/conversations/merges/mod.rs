@@ -16,9 +16,10 @@ use serde::{Deserialize, Serialize};
 use crate::conversations::tags::{self, TagName};
 use crate::conversations::timeline::{self, TimelineEvent};
 use crate::conversations::{self, Conversation, NewConversation};
-use crate::conversations::{sorting, targets};
+use crate::conversations::{leaving, sorting, targets};
 use crate::indexing::index_rebuild;
 use crate::messages::recipients::{self, Party};
+use crate::people::agent_limits::changes::ConversationAct;
 use crate::people::members;
 use rows::MovedRows;
 
@@ -60,6 +61,9 @@ pub fn merge(
     if let Some(refusal) = counted_refusal(tx, ws, source, target)? {
         return Err(Error::invalid("into", refusal.sentence()));
     }
+    for one in [&*source, &*target] {
+        conversations::admit_change(tx, cx, one, ConversationAct::Change)?;
+    }
     let mut before = BeforeMerge {
         snoozed_until: source.snoozed_until,
         tags: source.tags.to_vec(),
@@ -86,6 +90,7 @@ pub fn merge(
     rows::mark_unread(tx, ws, source, &target.id)?;
     conversations::set_merged(tx, cx, source, Some(&target.id))?;
     *target = conversations::load_itself(tx, cx.actor, target.id.as_str())?;
+    leaving::refresh_view(tx, cx, target)?;
     take_on(tx, cx, source, target, &mut before)?;
     standing::open_target(tx, cx, stood, target, &mut before)?;
     sorting::schedule(tx, cx, target)?;
@@ -109,7 +114,7 @@ fn lead_on(
     let led: Vec<(ConversationId,)> =
         tx.all("SELECT id FROM conversations WHERE ws = ?1 AND merged_into = ?2", &[&ws, from])?;
     for (id,) in &led {
-        tx.exec(
+        tx.exec_soon(
             "UPDATE conversations SET merged_into = ?3 WHERE ws = ?1 AND id = ?2",
             &[&ws, id, to],
         )?;
@@ -164,7 +169,7 @@ fn set_reference(
     conversation: &mut Conversation,
     reference: Option<&str>,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET reference = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &reference],
     )?;
@@ -179,7 +184,7 @@ fn save(
     target: &Conversation,
     before: &BeforeMerge,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO merges (ws, source, target, merged_at, before) VALUES (?1, ?2, ?3, ?4, ?5)",
         &[&cx.actor.ws, &source.id, &target.id, &cx.now, &Json(before)],
     )?;
@@ -215,7 +220,7 @@ pub fn undo_merge(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Conversation
     rows::drop_participants(tx, ws, &target.id, &before.participants, merged_at)?;
     forget_merge(tx, ws, &source.id)?;
     for led in &before.led_to_source {
-        tx.exec(
+        tx.exec_soon(
             "UPDATE conversations SET merged_into = ?4
              WHERE ws = ?1 AND id = ?2 AND merged_into = ?3",
             &[&ws, led, &target.id, &source.id],
@@ -234,6 +239,7 @@ pub fn undo_merge(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Conversation
     }
     for parted in [&source, &target] {
         sort_again(tx, cx, parted)?;
+        leaving::note(tx, ws, &parted.id)?;
         targets::refresh(tx, cx, &parted.id)?;
     }
     for (on, of) in [(&source.id, &target.id), (&target.id, &source.id)] {
@@ -252,7 +258,7 @@ fn sort_again(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Resu
 fn forget_merge(tx: &mut Tx<'_>, ws: i64, source: &ConversationId) -> Result<()> {
     for table in ["merges", "merged_items"] {
         let sql = format!("DELETE FROM {table} WHERE ws = ?1 AND source = ?2");
-        tx.exec(&sql, &[&ws, source])?;
+        tx.exec_soon(&sql, &[&ws, source])?;
     }
     Ok(())
 }
@@ -266,7 +272,7 @@ pub fn forget_participant(tx: &mut Tx<'_>, ws: i64, email: &EmailAddress) -> Res
     )?;
     for (source, mut before) in found {
         before.participants.retain(|address| address != email.as_str());
-        tx.exec(
+        tx.exec_soon(
             "UPDATE merges SET before = ?3 WHERE ws = ?1 AND source = ?2",
             &[&ws, &source, &before],
         )?;
@@ -313,6 +319,7 @@ pub fn split(
     if conversation.held || conversation.removed.is_some() {
         return Err(Error::invalid("messageId", "is held, or in the spam or the trash"));
     }
+    conversations::admit_change(tx, cx, conversation, ConversationAct::Change)?;
     if refusals::are_too_long(tx, ws, &[&conversation.id])? {
         return Err(Error::invalid("into", MergeRefusal::TooLong.sentence()));
     }
@@ -338,6 +345,7 @@ pub fn split(
             listed_at: counted_at,
         },
     )?;
+    carry_warning(tx, ws, conversation, &mut new)?;
     index_rebuild::forget(tx, ws, (conversation.num, &conversation.id))?;
     let moved = MovedRows::of_message(tx, ws, message)?;
     rows::carry_over(tx, ws, &moved, &conversation.id, &new.id)?;
@@ -348,6 +356,7 @@ pub fn split(
     recount::recount(tx, ws, &new.id)?;
     let origin = (conversation.assignee.as_ref(), conversation.status);
     settle_split(tx, cx, &mut new, direction, origin)?;
+    leaving::note(tx, ws, &conversation.id)?;
     sort_again(tx, cx, conversation)?;
     sorting::schedule(tx, cx, &new)?;
     targets::refresh(tx, cx, &conversation.id)?;
@@ -357,6 +366,25 @@ pub fn split(
     let from = TimelineEvent::SplitFrom { conversation_id: conversation.id.clone() };
     timeline::record(tx, cx, &new.id, &from)?;
     conversations::load_itself(tx, cx.actor, new.id.as_str())
+}
+
+/// A warning does not say which message it is about, so both conversations carry it.
+fn carry_warning(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    origin: &Conversation,
+    new: &mut Conversation,
+) -> Result<()> {
+    if origin.risk.is_none() {
+        return Ok(());
+    }
+    tx.exec_soon(
+        "UPDATE conversations SET risk = ?3, risk_reasons = ?4 WHERE ws = ?1 AND id = ?2",
+        &[&ws, &new.id, &origin.risk, &origin.risk_reasons],
+    )?;
+    new.risk = origin.risk;
+    new.risk_reasons = origin.risk_reasons.clone();
+    Ok(())
 }
 
 /// Where a message is that was split off from this conversation before.

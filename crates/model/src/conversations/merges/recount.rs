@@ -5,6 +5,7 @@ use base::ids::ConversationId;
 use base::states::{Direction, Status};
 use db::Tx;
 
+use crate::conversations::leaving;
 use crate::figures::counted_mail::snippet;
 
 db::row! {
@@ -77,7 +78,7 @@ pub fn recount(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<()> {
     let (status,): (Status,) =
         tx.one("SELECT status FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
     let waiting_since = counted.waiting_since.filter(|_| status != Status::Closed);
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations
          SET message_count = ?3, snippet = ?4, last_message_at = coalesce(?5, last_message_at),
              last_direction = ?6, waiting_since = ?7, first_answered_at = ?8, secure_answer = ?9,
@@ -101,5 +102,5 @@ pub fn recount(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<()> {
             &counted.secure_answer,
         ],
     )?;
-    Ok(())
+    leaving::count(tx, ws, id)
 }

@@ -95,13 +95,13 @@ pub fn carry_over(
 ) -> Result<()> {
     for message in &moved.messages {
         let serial = conversations::next_serial(tx, ws, to)?;
-        tx.exec(
+        tx.exec_soon(
             "UPDATE messages SET conversation = ?4, serial = ?5
              WHERE ws = ?1 AND id = ?2 AND conversation = ?3",
             &[&ws, message, from, to, &serial],
         )?;
         for table in WITH_MESSAGE {
-            tx.exec(
+            tx.exec_soon(
                 &format!(
                     "UPDATE {table} SET conversation = ?4
                      WHERE ws = ?1 AND message = ?2 AND conversation = ?3"
@@ -109,7 +109,7 @@ pub fn carry_over(
                 &[&ws, message, from, to],
             )?;
         }
-        tx.exec(
+        tx.exec_soon(
             "UPDATE answered_mail SET conversation = ?4
              WHERE ws = ?1 AND message = ?2 AND conversation = ?3
                AND circle = (SELECT circle FROM conversations WHERE ws = ?1 AND id = ?3)",
@@ -119,7 +119,7 @@ pub fn carry_over(
     for (table, item) in &moved.others {
         let name = BY_ID[*table];
         let (id, key) = key_of(name);
-        tx.exec(
+        tx.exec_soon(
             &format!(
                 "UPDATE {name} SET conversation = ?4
                  WHERE ws = ?1 AND {key} AND {id} = ?2 AND conversation = ?3"
@@ -127,7 +127,7 @@ pub fn carry_over(
             &[&ws, item, from, to],
         )?;
         if name == "notes" {
-            tx.exec(
+            tx.exec_soon(
                 "UPDATE mentions SET conversation = ?4
                  WHERE ws = ?1 AND person IN (SELECT id FROM users WHERE ws = ?1)
                    AND id = ?2 AND conversation = ?3",
@@ -160,12 +160,12 @@ pub fn move_unsent(
         let purpose = |place: &ConversationId| autosave_purpose(ws, &person, place.as_str());
         let body = sealing::unseal(cx.sealer, &purpose(from), body)?;
         let body = sealing::seal(cx, &purpose(to), &body);
-        tx.exec(
+        tx.exec_soon(
             "UPDATE autosaves SET conversation = ?4, body = ?5
              WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
             &[&ws, &person, from, to, &body],
         )?;
-        tx.exec(
+        tx.exec_soon(
             "UPDATE attachments SET conversation = ?4
              WHERE ws = ?1 AND conversation = ?3 AND message IS NULL AND person = ?2",
             &[&ws, &person, from, to],
@@ -187,7 +187,7 @@ pub fn add_watchers(
              SELECT ws, ?3, person, {since} FROM {table} WHERE ws = ?1 AND conversation = ?2
              ON CONFLICT (ws, conversation, person) DO NOTHING"
         );
-        tx.exec(&sql, &[&ws, from, to])?;
+        tx.exec_soon(&sql, &[&ws, from, to])?;
     }
     Ok(())
 }
@@ -199,7 +199,7 @@ pub fn mark_unread(
     from: &Conversation,
     to: &ConversationId,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM read_marks
          WHERE ws = ?1 AND person IN (SELECT id FROM users WHERE ws = ?1)
            AND conversation = ?2 AND read_at >= ?4 AND NOT EXISTS (
@@ -222,7 +222,7 @@ pub fn note_moved(
     let messages = moved.messages.iter().map(|id| ("messages", id.as_str()));
     let others = moved.others.iter().map(|(table, id)| (BY_ID[*table], id.as_str()));
     for (kind, item) in messages.chain(others) {
-        tx.exec(
+        tx.exec_soon(
             "INSERT INTO merged_items (ws, source, kind, item) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (ws, source, kind, item) DO NOTHING",
             &[&ws, source, &kind, &item],
@@ -273,7 +273,7 @@ pub fn add_participants(
         &[&ws, from, to],
     )?;
     for (email,) in &new {
-        tx.exec(
+        tx.exec_soon(
             "INSERT INTO participants (ws, conversation, email) VALUES (?1, ?2, ?3)",
             &[&ws, to, email],
         )?;
@@ -290,7 +290,7 @@ pub fn drop_participants(
     merged_at: i64,
 ) -> Result<()> {
     for email in emails {
-        tx.exec(
+        tx.exec_soon(
             "DELETE FROM participants WHERE ws = ?1 AND conversation = ?2 AND email = ?3",
             &[&ws, id, email],
         )?;

@@ -29,6 +29,13 @@ pub struct RequestedDocument {
     pub required: bool,
 }
 
+impl RequestedDocument {
+    /// What the customer reads of it.
+    pub fn words(&self) -> (&str, Option<&str>) {
+        (&self.label, self.description.as_deref())
+    }
+}
+
 /// Writes the request of a message. It opens when the message is scheduled.
 pub fn create(
     tx: &mut Tx<'_>,
@@ -81,11 +88,7 @@ pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, text: &str) -> Re
     if text.contains(&link) {
         return Ok(text.to_owned());
     }
-    let items: Vec<(String, Option<String>, bool)> = tx.all(
-        "SELECT label, description, required FROM requested_documents
-         WHERE ws = ?1 AND request = ?2 ORDER BY place",
-        &[&ws, request],
-    )?;
+    let items = documents_of(tx, ws, request)?;
     tx.exec(
         "UPDATE document_requests SET note = ?3 WHERE ws = ?1 AND id = ?2 AND note IS NOT NULL",
         &[&ws, request, &text.trim()],
@@ -93,6 +96,25 @@ pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, text: &str) -> Re
     let reader = mail_language::of_conversation(tx, ws, &conversation)?;
     let checklist = reader.run(|| checklist(&items, due_date.as_deref(), &link));
     Ok(format!("{}\n\n{checklist}", text.trim_end()))
+}
+
+/// The documents that a request asks for.
+pub fn documents_of(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    request: &RequestId,
+) -> Result<Vec<RequestedDocument>> {
+    let rows: Vec<(String, Option<String>, bool)> = tx.all(
+        "SELECT label, description, required FROM requested_documents
+         WHERE ws = ?1 AND request = ?2 ORDER BY place",
+        &[&ws, request],
+    )?;
+    let documents = rows.into_iter().map(|(label, description, required)| RequestedDocument {
+        label,
+        description,
+        required,
+    });
+    Ok(documents.collect())
 }
 
 /// The address of a request's upload page.
@@ -156,13 +178,9 @@ pub fn next_reminder(asked_at: i64, now: i64) -> Option<i64> {
     REMIND_AFTER_MS.iter().map(|after| asked_at + after).find(|at| *at > now)
 }
 
-fn checklist(
-    items: &[(String, Option<String>, bool)],
-    due_date: Option<&str>,
-    link: &str,
-) -> String {
+fn checklist(items: &[RequestedDocument], due_date: Option<&str>, link: &str) -> String {
     let mut text = format!("{}\n", t!("What we need from you:"));
-    for (label, description, required) in items {
+    for RequestedDocument { label, description, required } in items {
         let item = match *required {
             true => label.clone(),
             false => t!("{label} (nice to have)", label),
@@ -189,8 +207,12 @@ mod tests {
     #[test]
     fn the_checklist_names_each_item_the_date_and_the_link() {
         let items = [
-            ("Passport".to_owned(), Some("The page with your photo".to_owned()), true),
-            ("Old contract".to_owned(), None, false),
+            RequestedDocument {
+                label: "Passport".into(),
+                description: Some("The page with your photo".into()),
+                required: true,
+            },
+            RequestedDocument { label: "Old contract".into(), description: None, required: false },
         ];
         assert_eq!(
             checklist(&items, Some("2026-12-01"), "https://m.example/u/x"),

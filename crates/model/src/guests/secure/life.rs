@@ -37,15 +37,21 @@ pub fn open_links(
             &[&ws, message, &email, conversation, &FIRST_GENERATION, &token.hash()],
         )?;
     }
+    expire_after(tx, ws, message, sends_at)
+}
+
+/// Lets the pages of a message expire so many days after it leaves.
+pub fn expire_after(tx: &mut Tx<'_>, ws: i64, message: &MessageId, leaves_at: i64) -> Result<()> {
     tx.exec(
         "UPDATE secure_messages SET expires_at = ?3 + days * ?4 WHERE ws = ?1 AND message = ?2",
-        &[&ws, message, &sends_at, &DAY_MS],
+        &[&ws, message, &leaves_at, &DAY_MS],
     )?;
     Ok(())
 }
 
-/// The message has left: whoever has not opened it is reminded once.
+/// The message has left: its days begin, and whoever has not opened it is reminded once.
 pub fn note_sent(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<()> {
+    expire_after(tx, cx.actor.ws, message, cx.now)?;
     tx.exec(
         "UPDATE secure_messages SET remind_at = ?3
          WHERE ws = ?1 AND message = ?2 AND opened_at IS NULL AND expires_at > ?3",
@@ -101,13 +107,13 @@ pub fn is_open(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<bool
     Ok(open.is_some())
 }
 
-/// Takes a message back that has left: its pages are closed at once. Doing it twice changes nothing.
+/// Takes a message back that has left: its pages are closed at once. False when they were closed before.
 pub fn revoke(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
     message: &MessageId,
-) -> Result<()> {
+) -> Result<bool> {
     must_have_left(tx, cx, message)?;
     let revoked = tx.exec(
         "UPDATE secure_messages SET revoked_at = ?3, remind_at = NULL
@@ -115,7 +121,7 @@ pub fn revoke(
         &[&cx.actor.ws, message, &cx.now],
     )?;
     if revoked == 0 {
-        return Ok(());
+        return Ok(false);
     }
     // A new link for one recipient must not open the pages of the others again.
     tx.exec(
@@ -123,7 +129,8 @@ pub fn revoke(
         &[&cx.actor.ws, message, &cx.now],
     )?;
     let event = TimelineEvent::SecureRevoked { message_id: message.clone() };
-    timeline::record(tx, cx, &conversation.id, &event)
+    timeline::record(tx, cx, &conversation.id, &event)?;
+    Ok(true)
 }
 
 /// Leaves the pages open for longer.

@@ -17,8 +17,8 @@ pub use content::{
     ProtectedContent, ProtectedFile, ProtectedState, file_bytes, load, seal_file, states,
 };
 pub use content::{forget, insert, replace, seal_file_as};
+pub use life::{expire_after, is_open, note_sent, open_links, renew_links};
 pub use life::{extend, mark_opened, request_link, revoke};
-pub use life::{is_open, note_sent, open_links, renew_links};
 pub use links::{LinkState, SecureLink, code_subject, enter_code, link_at, link_of, request_code};
 pub use links::{address, recipients_left};
 pub use page::{PageAuthor, PageMessage, SecureFront, SecurePage, file_of_page, front, read};

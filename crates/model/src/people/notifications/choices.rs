@@ -17,6 +17,7 @@ string_enum! {
         DraftWaits = "draft-waits",
         TargetMissed = "target-missed",
         NewConversation = "new-conversation",
+        AgentAlarm = "agent-alarm",
     }
 }
 
@@ -30,7 +31,7 @@ impl NoticeKind {
     /// mentions and of what they follow.
     pub fn usual(self) -> NoticeChoice {
         match self {
-            NoticeKind::Mentioned | NoticeKind::Followed => {
+            NoticeKind::Mentioned | NoticeKind::Followed | NoticeKind::AgentAlarm => {
                 NoticeChoice { browser: true, mail: MailNotice::AtOnce }
             }
             NoticeKind::Assigned
@@ -113,13 +114,13 @@ pub fn keep(
     Ok(())
 }
 
-/// How a person is told of a kind in an inbox.
+/// How a person is told of a kind in an inbox, or of what is in none.
 pub fn of(
     tx: &mut Tx<'_>,
     ws: i64,
     person: &UserId,
     kind: NoticeKind,
-    mailbox: &MailboxId,
+    mailbox: Option<&MailboxId>,
 ) -> Result<NoticeChoice> {
     // The empty name of every inbox comes before all others.
     let chosen: Vec<OwnNoticeChoice> = tx.all(
@@ -129,7 +130,7 @@ pub fn of(
              ORDER BY mailbox",
             OwnNoticeChoice::COLUMNS
         ),
-        &[&ws, &kind, mailbox, person],
+        &[&ws, &kind, &to_row(mailbox), person],
     )?;
     Ok(resolve(kind, &chosen))
 }
@@ -139,12 +140,12 @@ pub fn choosers(
     tx: &mut Tx<'_>,
     ws: i64,
     kind: NoticeKind,
-    mailbox: &MailboxId,
+    mailbox: Option<&MailboxId>,
 ) -> Result<Vec<UserId>> {
     let found: Vec<(UserId,)> = tx.all(
         "SELECT person FROM notice_choices WHERE ws = ?1 AND kind = ?2 AND mailbox IN ('', ?3)
          ORDER BY mailbox, person",
-        &[&ws, &kind, mailbox],
+        &[&ws, &kind, &to_row(mailbox)],
     )?;
     let mut people: Vec<UserId> = found.into_iter().map(|(person,)| person).collect();
     people.sort();

@@ -162,7 +162,9 @@ fn still_counts(
 ) -> Result<Option<NoticeCase>> {
     let ws = cx.actor.ws;
     let Some(case) = load(tx, ws, &fact.conversation)? else { return Ok(None) };
-    if !reader.sees(&case.circle) || case.held || case.removed.is_some() || is_open(&case.id) {
+    // An alarm is about the agent, wherever the conversation is that it leads to.
+    let is_over = case.held || case.removed.is_some() || is_open(&case.id);
+    if !reader.sees(&case.circle) || (is_over && fact.kind != NoticeKind::AgentAlarm) {
         return Ok(None);
     }
     let has_it = matches!(&case.assignee, Some(MemberId::User(assignee)) if assignee == person);
@@ -173,7 +175,7 @@ fn still_counts(
         }
         _ => true,
     };
-    let choice = choices::of(tx, ws, person, fact.kind, &case.mailbox)?;
+    let choice = choices::of(tx, ws, person, fact.kind, Some(&case.mailbox))?;
     let wanted = match fact.channel {
         NoticeChannel::Browser => choice.browser,
         NoticeChannel::Mail => choice.mail != MailNotice::No,

@@ -36,15 +36,26 @@ pub fn note(
     kind: NoticeKind,
     person: &UserId,
 ) -> Result<()> {
-    let is_own = matches!(cx.actor.member(), Some(MemberId::User(actor)) if actor == *person);
-    if is_own || place.circle.is_sandbox() {
+    note_by(tx, cx, place, kind, person, cx.actor.name())
+}
+
+/// The same for what another did than the actor, or is to be looked at in another's doing.
+pub fn note_by(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    place: NoticePlace<'_>,
+    kind: NoticeKind,
+    person: &UserId,
+    by: &str,
+) -> Result<()> {
+    if is_own(cx, person) || place.circle.is_sandbox() {
         return Ok(());
     }
     let ws = cx.actor.ws;
-    let choice = choices::of(tx, ws, person, kind, place.mailbox)?;
+    let choice = choices::of(tx, ws, person, kind, Some(place.mailbox))?;
     if choice.browser && push::has_browser(tx, ws, person)? {
         let due_at = cx.now + settles(kind);
-        let planned = Planned { channel: NoticeChannel::Browser, due_at, batched: false };
+        let planned = Planned { channel: NoticeChannel::Browser, due_at, batched: false, by };
         write(tx, cx, place, kind, person, &planned)?;
     }
     let (due_at, batched) = match choice.mail {
@@ -52,7 +63,19 @@ pub fn note(
         MailNotice::AtOnce => (cx.now + settles(kind), false),
         MailNotice::Digest => (NoticeSettings::of(tx, ws, person)?.next_digest(cx.now), true),
     };
-    write(tx, cx, place, kind, person, &Planned { channel: NoticeChannel::Mail, due_at, batched })
+    write(
+        tx,
+        cx,
+        place,
+        kind,
+        person,
+        &Planned { channel: NoticeChannel::Mail, due_at, batched, by },
+    )
+}
+
+/// True where the person is the one who acts.
+pub fn is_own(cx: &Cx<'_>, person: &UserId) -> bool {
+    matches!(cx.actor.member(), Some(MemberId::User(actor)) if actor == *person)
 }
 
 /// Notes something for whoever has the conversation. Where no person has it, for everybody who chose to be
@@ -70,7 +93,7 @@ pub fn note_for_team(
     if let Some(MemberId::User(person)) = assignee {
         return note(tx, cx, place, kind, person);
     }
-    for person in choices::choosers(tx, cx.actor.ws, kind, place.mailbox)? {
+    for person in choices::choosers(tx, cx.actor.ws, kind, Some(place.mailbox))? {
         note(tx, cx, place, kind, &person)?;
     }
     Ok(())
@@ -117,10 +140,12 @@ fn settles(kind: NoticeKind) -> i64 {
 }
 
 /// How and when a fact is to be told.
-struct Planned {
+struct Planned<'a> {
     channel: NoticeChannel,
     due_at: i64,
     batched: bool,
+    /// Who did it.
+    by: &'a str,
 }
 
 /// One row for each conversation and kind: what happens again before it was told changes its time only.
@@ -130,7 +155,7 @@ fn write(
     place: NoticePlace<'_>,
     kind: NoticeKind,
     person: &UserId,
-    planned: &Planned,
+    planned: &Planned<'_>,
 ) -> Result<()> {
     let ws = cx.actor.ws;
     let found: Option<(Option<i64>, Option<i64>, bool)> = tx.opt(
@@ -158,7 +183,7 @@ fn write(
             place.conversation,
             &planned.channel,
             &kind,
-            &cx.actor.name(),
+            &planned.by,
             &cx.now,
             &due_at,
             &batched,

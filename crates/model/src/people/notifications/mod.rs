@@ -8,4 +8,4 @@ pub mod facts;
 mod notified_conversation;
 pub mod push;
 pub mod settings;
-mod wording;
+pub(crate) mod wording;

@@ -262,7 +262,7 @@ pub fn load(
     }
     let purpose = sealing::push_target_purpose(ws, &browser.id);
     let target = sealing::unseal(cx.sealer, &purpose, browser.target)?;
-    let Ok(target) = serde_json::from_str(&target) else { return Ok(None) };
+    let target = serde_json::from_str(&target)?;
     let payload =
         sealing::unseal(cx.sealer, &sealing::push_message_purpose(ws, id), queued.payload)?;
     Ok(Some(PushMessage {

@@ -1,7 +1,7 @@
 //! The words of notices, in the language of the person: one line for what happened in a conversation, and the text
 //! of mails.
 
-use base::ids::ConversationId;
+use base::ids::{AgentId, ConversationId};
 use translation::t;
 
 use crate::people::notifications::choices::NoticeKind;
@@ -48,6 +48,7 @@ impl NotifiedConversation {
                 t!("New conversation from {writer}", writer)
             }
             (NoticeKind::NewConversation, _, None) => t!("New conversation").into(),
+            (NoticeKind::AgentAlarm, by, _) => alarm_title(by.as_deref()),
         }
     }
 
@@ -64,7 +65,10 @@ impl NotifiedConversation {
             body: self.subject(names).unwrap_or_else(|| t!("Open Mailroom to see it.").into()),
             url: format!("/conversations/{}", self.id),
             tag: self.id.to_string(),
-            urgent: matches!(told.kind, NoticeKind::Mentioned | NoticeKind::Assigned),
+            urgent: matches!(
+                told.kind,
+                NoticeKind::Mentioned | NoticeKind::Assigned | NoticeKind::AgentAlarm
+            ),
             conversation: Some(self.id.clone()),
         }
     }
@@ -144,6 +148,40 @@ pub fn digest(told: &[&NotifiedConversation], names: bool, public_url: &str) -> 
     }
     text.push_str(&footer(public_url));
     NoticeMail { subject: t!("{count} conversations have news for you", count = told.len()), text }
+}
+
+fn alarm_title(agent: Option<&str>) -> String {
+    match agent {
+        Some(by) => {
+            t!("Look at the agent {by}: it was paused, or changed very many conversations", by)
+        }
+        None => t!("Look at an agent: it was paused, or changed very many conversations").into(),
+    }
+}
+
+/// An alarm about an agent that no conversation leads to, as mail.
+pub fn alarm_mail(agent: &AgentId, name: Option<&str>, public_url: &str) -> NoticeMail {
+    let title = alarm_title(name.map(|name| clip(name, NAME_CHARS)).as_deref());
+    let open = t!("Open it: {address}", address = format!("{public_url}{}", agent_path(agent)));
+    let text = format!("{title}.\n\n{open}\n\n{}", footer(public_url));
+    NoticeMail { subject: title, text }
+}
+
+/// The same for a browser.
+pub fn alarm_browser_notice(agent: &AgentId, name: Option<&str>) -> BrowserNotice {
+    BrowserNotice {
+        title: alarm_title(name.map(|name| clip(name, NAME_CHARS)).as_deref()),
+        body: t!("Open Mailroom to see it.").into(),
+        url: agent_path(agent),
+        tag: agent.to_string(),
+        urgent: true,
+        conversation: None,
+    }
+}
+
+/// The page of an agent, where it is paused and works again.
+fn agent_path(agent: &AgentId) -> String {
+    format!("/settings/agents/{agent}")
 }
 
 /// What somebody gets who wants to see that notices arrive.

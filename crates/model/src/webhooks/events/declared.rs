@@ -4,8 +4,11 @@
 use base::actor::Actor;
 use base::assignee::Assignee;
 use base::ids::{
-    BookingId, BookingTypeId, ConversationId, MailboxId, MessageId, RequestId, UserId, WebhookId,
+    AgentId, BookingId, BookingTypeId, ConversationId, MailboxId, MessageId, RequestId, UserId,
+    WebhookId,
 };
+use base::security::agent_policy::PauseReason;
+use base::states::ConversationRisk;
 use base::time::Moment;
 use serde::Serialize;
 
@@ -212,6 +215,30 @@ event! {
         reason: &'a SendFailure,
     }
     |_, _| "A message could not be delivered"
+}
+
+event! {
+    "agent.paused", "An agent was paused: its key only reads now", opt_in;
+    AgentPaused {
+        agent_id: &'a AgentId,
+        agent_name: &'a str,
+        paused_by: EventActor<'a>,
+        reason: PauseReason,
+        /// Messages that had not left and are drafts again.
+        stopped: i64,
+    }
+    |event, name| format!("{name} paused the agent {}", event.agent_name)
+}
+
+event! {
+    "message.flagged", "A message came in that looks dangerous or gives orders to software", opt_in;
+    MessageFlagged {
+        conversation_id: &'a ConversationId,
+        message_id: &'a MessageId,
+        /// What was found.
+        kinds: &'a [ConversationRisk],
+    }
+    |_, _| "A message came in that looks dangerous"
 }
 
 event! {

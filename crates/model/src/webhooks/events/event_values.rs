@@ -3,8 +3,11 @@
 use base::actor::{Actor, Principal};
 use base::assignee::Assignee;
 use base::ids::{
-    BookingId, BookingTypeId, ConversationId, MailboxId, MessageId, RequestId, UserId, WebhookId,
+    AgentId, BookingId, BookingTypeId, ConversationId, MailboxId, MessageId, RequestId, UserId,
+    WebhookId,
 };
+use base::security::agent_policy::PauseReason;
+use base::states::ConversationRisk;
 use base::time::Moment;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -27,7 +30,17 @@ macro_rules! ids {
     };
 }
 
-ids!(BookingId, BookingTypeId, ConversationId, MailboxId, MessageId, RequestId, UserId, WebhookId);
+ids!(
+    AgentId,
+    BookingId,
+    BookingTypeId,
+    ConversationId,
+    MailboxId,
+    MessageId,
+    RequestId,
+    UserId,
+    WebhookId
+);
 
 /// The schema of an id with a prefix such as `cnv_`.
 pub fn id_schema(prefix: &str) -> Value {
@@ -49,6 +62,28 @@ impl<T: EventValue> EventValue for Option<T> {
 impl EventValue for bool {
     fn schema() -> Value {
         json!({ "type": "boolean" })
+    }
+}
+
+impl EventValue for i64 {
+    fn schema() -> Value {
+        json!({ "type": "integer" })
+    }
+}
+
+impl EventValue for PauseReason {
+    fn schema() -> Value {
+        json!({ "type": "string", "enum": PauseReason::NAMES })
+    }
+}
+
+impl EventValue for [ConversationRisk] {
+    fn schema() -> Value {
+        json!({
+            "type": "array",
+            "items": { "type": "string", "enum": ConversationRisk::NAMES },
+            "examples": [[ConversationRisk::Injection]],
+        })
     }
 }
 

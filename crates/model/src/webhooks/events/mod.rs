@@ -17,9 +17,9 @@ use serde::ser::Error as _;
 use serde_json::{Map, Value};
 
 pub use declared::{
-    AskCompleted, BookingCancelled, BookingCreated, BookingEventFields, ClientReplied,
-    ConversationAssigned, ConversationCreated, DraftApproved, MessageFailed, MessageSent,
-    ScoutHeld, TurnChanged, WebhookTest,
+    AgentPaused, AskCompleted, BookingCancelled, BookingCreated, BookingEventFields, ClientReplied,
+    ConversationAssigned, ConversationCreated, DraftApproved, MessageFailed, MessageFlagged,
+    MessageSent, ScoutHeld, TurnChanged, WebhookTest,
 };
 pub use event_values::{AskKind, DraftAuthor, EventActor, EventAuthor, id_schema};
 
@@ -96,8 +96,20 @@ pub const EVENTS: &[&WebhookEventType] = &[
     &ScoutHeld::TYPE,
     &ConversationCreated::TYPE,
     &MessageFailed::TYPE,
+    &AgentPaused::TYPE,
+    &MessageFlagged::TYPE,
     &WebhookTest::TYPE,
 ];
+
+/// The names of all events.
+pub fn names() -> Vec<&'static str> {
+    EVENTS.iter().map(|event| event.name).collect()
+}
+
+/// The names of the events that only webhooks hear that choose them.
+pub fn opt_in_names() -> Vec<&'static str> {
+    EVENTS.iter().filter(|event| event.by_choice).map(|event| event.name).collect()
+}
 
 /// The envelope of section 2.10, in its own order.
 #[derive(Serialize)]
@@ -133,12 +145,13 @@ fn is_chosen(
     circle: &Circle,
     event_type: &WebhookEventType,
 ) -> Result<bool> {
-    let found: Option<(WebhookId,)> = tx.opt(
+    let found: Vec<(WebhookId,)> = tx.read_once(
+        "webhooks",
         "SELECT id FROM webhooks
          WHERE ws = ?1 AND circle = ?2 AND livemode = ?3 AND chosen_events LIKE ?4 LIMIT 1",
         &[&cx.actor.ws, circle, &!circle.is_sandbox(), &in_list(event_type)],
     )?;
-    Ok(found.is_some())
+    Ok(!found.is_empty())
 }
 
 /// A pattern for the JSON list of chosen events that has this one.
@@ -191,7 +204,7 @@ fn write<E: WebhookEvent>(
         data,
     };
     let body = serde_json::to_string(&envelope)?;
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO events (ws, id, circle, type, conversation, body, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         &[&cx.actor.ws, &id, circle, &kind, &conversation, &body, &cx.now],
@@ -223,8 +236,17 @@ fn plan(
     id: &EventId,
     event_type: &WebhookEventType,
 ) -> Result<()> {
+    let hears: Vec<(i64,)> = tx.read_once(
+        "webhooks",
+        "SELECT CAST(1 AS BIGINT) FROM webhooks
+         WHERE ws = ?1 AND circle = ?2 AND livemode = ?3 LIMIT 1",
+        &[&cx.actor.ws, circle, &!circle.is_sandbox()],
+    )?;
+    if hears.is_empty() {
+        return Ok(());
+    }
     let chosen = if event_type.by_choice { in_list(event_type) } else { "%".into() };
-    let planned = tx.exec(
+    tx.exec_soon(
         "INSERT INTO deliveries (ws, webhook, event, type, state, attempts, next_attempt_at, created_at)
          SELECT h.ws, h.id, ?1, CAST(?6 AS TEXT),
                 CASE WHEN h.state = 'active' AND w.plan <> 'free' THEN 'waiting' ELSE 'skipped' END,
@@ -245,9 +267,7 @@ fn plan(
             &chosen,
         ],
     )?;
-    if planned > 0 {
-        tx.wake(Queue::Deliveries);
-    }
+    tx.wake(Queue::Deliveries);
     Ok(())
 }
 

@@ -52,7 +52,7 @@ pub fn preflight(origin: &Origin, rate: RateStatus) -> ApiResponse {
     let mut reply = ApiResponse { status, body, rate, extra: Vec::new() };
     if let Origin::DeveloperSite(_) | Origin::Any = origin {
         reply.extra.extend([
-            (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST".into()),
+            (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE".into()),
             (
                 header::ACCESS_CONTROL_ALLOW_HEADERS,
                 "authorization, content-type, idempotency-key, mcp-method, mcp-name, \

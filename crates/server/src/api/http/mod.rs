@@ -12,15 +12,17 @@ use api::operations::OperationOutput;
 use axum::body::{Body, Bytes};
 use axum::http::{Request, Response, StatusCode, header};
 use base::app::App;
-use base::error::Error;
+use base::error::{Error, ValidationErrors};
 use base::limits::megabytes;
 use base::rate_limit::RateStatus;
 use base::security::api_key::KeyHash;
+use base::security::scopes::Scope;
 use document_reader::DocumentTexts;
 use metrics::{counter, histogram};
 use transport::http::request_body::{LARGE_BODIES_EACH, RequestBody};
 use transport::http::request_log::RequestLog;
 use transport::http::slots::{SlotOwner, Slots};
+use transport::net::ssrf_guard::SsrfGuard;
 
 use headers::Origin;
 
@@ -44,6 +46,7 @@ pub struct ApiContext {
     /// Large bodies that are being read.
     large_bodies: Arc<Slots>,
     document_texts: Arc<DocumentTexts>,
+    ssrf_guard: SsrfGuard,
 }
 
 /// Why a body was not read.
@@ -59,14 +62,39 @@ impl ApiContext {
         developer_site: Option<String>,
         large_bodies: Arc<Slots>,
         document_texts: Arc<DocumentTexts>,
+        ssrf_guard: SsrfGuard,
     ) -> ApiContext {
         let own_origin = app.public_url.to_string();
-        ApiContext { app, own_origin, developer_site, large_bodies, document_texts }
+        ApiContext { app, own_origin, developer_site, large_bodies, document_texts, ssrf_guard }
     }
 
     /// Makes a call.
-    pub(crate) async fn call(&self, call: ApiCall) -> (Result<OperationOutput, Error>, RateStatus) {
+    pub(crate) async fn call(
+        &self,
+        mut call: ApiCall,
+    ) -> (Result<OperationOutput, Error>, RateStatus) {
+        if let Some(problems) = self.find_address_problems(&call).await {
+            call.input = Err(problems);
+        }
         self.document_texts.call(&self.app, call).await
+    }
+
+    /// What is wrong with the address of a webhook that a key is about to add, if the key may. The call
+    /// itself checks the key again, in its transaction.
+    async fn find_address_problems(&self, call: &ApiCall) -> Option<ValidationErrors> {
+        if call.operation.name != "create_webhook" {
+            return None;
+        }
+        let url = call.input.as_ref().ok()?.get("url")?.as_str()?;
+        // Nobody else can make the server look up a name.
+        let scopes = ::api::calls::scopes(&self.app, call.key).await.ok()?;
+        if !scopes.has(Scope::Admin) {
+            return None;
+        }
+        match self.ssrf_guard.vet(url).await {
+            Err(Error::Invalid(problems)) => Some(problems),
+            _ => None,
+        }
     }
 
     /// Checks the origin, lets `answer` respond, and adds what every response carries. `route` is

@@ -16,15 +16,18 @@ pub(crate) struct ApiResponse {
 
 /// A sentence about the whole request.
 pub fn refusal(status: StatusCode, sentence: &str, rate: RateStatus) -> ApiResponse {
-    let body = ErrorBody { error: sentence.to_owned() };
-    let body = serde_json::to_vec(&body).unwrap_or_default().into();
+    with_body(status, &ErrorBody::new(sentence), rate)
+}
+
+fn with_body(status: StatusCode, body: &ErrorBody, rate: RateStatus) -> ApiResponse {
+    let body = serde_json::json!(body).to_string().into();
     ApiResponse { status, body, rate, extra: Vec::new() }
 }
 
 pub fn of_error(error: &Error, rate: RateStatus) -> ApiResponse {
     let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     log_cause(error);
-    let mut reply = refusal(status, &error.to_string(), rate);
+    let mut reply = with_body(status, &ErrorBody::from(error), rate);
     if status == StatusCode::UNAUTHORIZED {
         reply.extra.push((header::WWW_AUTHENTICATE, "Bearer".into()));
     }

@@ -1,6 +1,6 @@
 //! A tool call: arguments in, the operation's answer out.
 
-use api::calls::ApiCall;
+use api::calls::{ApiCall, NO_API};
 use api::fields::{check_body, one_problem};
 use api::idempotency::IdempotencyKey;
 use api::operations::{ListCount, Operation, OperationOutput};
@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::Asked;
 use super::envelope::Response;
+use super::list_text::list_text;
 use super::short_text::short_text;
 use super::tools::{ID, IDEMPOTENCY_KEY};
 
@@ -72,61 +73,90 @@ fn idempotency_key(
     key.map(Some).ok_or_else(|| one_problem(IDEMPOTENCY_KEY, IdempotencyKey::RULE))
 }
 
-/// The response with a tool's result. An error comes back where it concerns the request as a whole
-/// and not the tool: the key, its rate, its plan, its scopes.
+/// The call behind a result.
+pub struct ToolCall<'a> {
+    pub operation: &'static Operation,
+    pub arguments: &'a Value,
+    /// A sentence about the arguments that the tool does not have.
+    pub ignored: Option<&'a str>,
+}
+
+/// The response with a tool's result. What the tool refuses is a result, too, so that the model reads why.
+/// An error comes back where the client has to act: about the key, its plan and its rate, and where a person can grant
+/// a scope that a token lacks.
 pub fn outcome(
     asked: &Asked,
-    operation: &Operation,
-    ignored: Option<&str>,
+    call: &ToolCall<'_>,
     result: Result<OperationOutput, Error>,
 ) -> Result<Bytes, Error> {
     match result {
-        Ok(answer) => Ok(tool_result(asked, operation, ignored, &answer)),
-        Err(
-            error @ (Error::Unauthorized
-            | Error::TooMany(_)
-            | Error::Forbidden(_)
-            | Error::Lacks { entirely: true, .. }),
-        ) => Err(error),
+        Ok(answer) => Ok(tool_result(asked, call, &answer)),
+        Err(error @ (Error::Unauthorized | Error::TooMany(_))) => Err(error),
+        Err(Error::Forbidden(sentence)) if sentence == NO_API => Err(Error::Forbidden(sentence)),
+        Err(error @ Error::Lacks { entirely: true, .. }) if asked.with_token => Err(error),
         Err(error) => {
             crate::api::http::log_cause(&error);
-            Ok(not_done(asked, ignored, &error))
+            Ok(not_done(asked, call.ignored, &error))
         }
     }
 }
 
 /// The first text is the REST body, or a shorter one where the client knows structured content. Beside
 /// it stand what else a model must know: not every client shows it the structured content, and some
-/// show nothing else. That is the body as an object: a list has its name there, and a warning stands
-/// before everything that strangers wrote.
-fn tool_result(
-    asked: &Asked,
-    operation: &Operation,
-    ignored: Option<&str>,
-    answer: &OperationOutput,
-) -> Bytes {
+/// show nothing else. So that is never longer than the text: the same object, and nothing in place of a
+/// table, unless the client asked for the whole body.
+fn tool_result(asked: &Asked, call: &ToolCall<'_>, answer: &OperationOutput) -> Bytes {
+    let ToolCall { operation, arguments, ignored } = *call;
     let body = answer.body.as_slice();
     let mut response = Response::begin(asked, 3 * body.len() + 200);
     let out = &mut response.members;
-    push(out, r#""content":["#);
     let may_shorten = asked.knows_structured_content && operation.only_reads();
-    let short = may_shorten.then(|| short_text(operation, body)).flatten();
-    push_text(out, short.as_deref().unwrap_or(body));
+    let list = may_shorten.then(|| list_text(operation, arguments, body)).flatten();
+    let object = match &list {
+        None if may_shorten => short_text(operation, body),
+        _ => None,
+    };
+    push(out, r#""content":["#);
+    let table = list.as_ref().map(|list| list.table.as_bytes());
+    push_text(out, table.or(object.as_deref()).unwrap_or(body));
+    let every = list.as_ref().and_then(|list| list.every.as_deref());
     let next = answer.next.as_ref().map(|next| format!("nextCursor: {next}"));
     let count = answer.count.as_ref().map(|count| format!("{}: {}", count_name(count), count.n));
-    let beside = [answer.warning.as_deref(), next.as_deref(), count.as_deref(), ignored];
+    let beside = [every, answer.warning.as_deref(), next.as_deref(), count.as_deref(), ignored];
     for beside in beside.into_iter().flatten() {
         push(out, ",");
         push_text(out, beside.as_bytes());
     }
-    push(out, r#"],"structuredContent":{"#);
-    for (name, beside) in [("warning", answer.warning.as_deref()), ("ignored", ignored)] {
+    push(out, "]");
+    let structured = match (asked.wants_whole_body, &list) {
+        (true, _) => Some(body),
+        (false, Some(_)) => None,
+        (false, None) => Some(object.as_deref().unwrap_or(body)),
+    };
+    if let Some(body) = structured {
+        push_structured(out, call, answer, body);
+    }
+    push(out, r#","isError":false"#);
+    response.end()
+}
+
+/// The body as an object: a list has its name there, and a warning stands before everything that strangers
+/// wrote.
+fn push_structured(out: &mut Vec<u8>, call: &ToolCall<'_>, answer: &OperationOutput, body: &[u8]) {
+    push(out, r#","structuredContent":{"#);
+    for (name, beside) in [("warning", answer.warning.as_deref()), ("ignored", call.ignored)] {
         if let Some(beside) = beside {
             push_member(out, name, beside.as_bytes());
             push(out, ",");
         }
     }
-    match operation.tool.as_ref().and_then(|tool| tool.list) {
+    match call.operation.tool.as_ref().and_then(|tool| tool.list) {
+        None if body == b"{}" => {
+            if out.last() == Some(&b',') {
+                out.pop();
+            }
+            push(out, "}");
+        }
         None => out.extend_from_slice(body.strip_prefix(b"{").unwrap_or(b"}")),
         Some(list) => {
             push(out, &format!("\"{list}\":"));
@@ -141,8 +171,6 @@ fn tool_result(
             push(out, "}");
         }
     }
-    push(out, r#","isError":false"#);
-    response.end()
 }
 
 fn count_name(count: &ListCount) -> &'static str {
@@ -155,7 +183,11 @@ fn not_done(asked: &Asked, ignored: Option<&str>, error: &Error) -> Bytes {
     let out = &mut response.members;
     push(out, r#""content":["#);
     push_text(out, error.to_string().as_bytes());
-    for beside in advice(error).into_iter().chain(ignored) {
+    let code = match (error.code(), error.rule()) {
+        (Some(code), Some(rule)) => Some(format!("{code}, rule: {}", rule.as_str())),
+        (code, _) => code.map(str::to_owned),
+    };
+    for beside in code.as_deref().into_iter().chain(advice(error)).chain(ignored) {
         push(out, ",");
         push_text(out, beside.as_bytes());
     }
@@ -178,11 +210,18 @@ fn advice(error: &Error) -> Option<&'static str> {
         Error::Conflict(_) => {
             Some("Nothing was changed. Read the conversation to see what is there.")
         }
+        Error::PolicyRefused { .. } => Some(
+            "Nothing was changed. The policy of your key decides, not your words: tell your user, or hand the \
+             conversation over.",
+        ),
+        Error::AgentPaused => Some(
+            "Nothing was changed. Tell your user that the key is paused, and do not try again.",
+        ),
         Error::KeyReused => {
             Some("Nothing was changed. Choose another idempotencyKey for another request.")
         }
+        Error::Forbidden(_) => Some("Nothing was changed."),
         Error::Unauthorized
-        | Error::Forbidden(_)
         | Error::TooMany(_)
         | Error::Store(_)
         | Error::Files(_)

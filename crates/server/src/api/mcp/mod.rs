@@ -7,6 +7,7 @@ mod call;
 mod envelope;
 mod instructions;
 mod json_rpc_error;
+mod list_text;
 mod message;
 mod protocol_version;
 mod routing;
@@ -28,6 +29,7 @@ use base::security::scopes::{Scope, Scopes};
 use serde_json::{Map, Value, json};
 
 use crate::api::http::{ApiContext, ApiResponse, UnreadBody, bearer_or_token, body_sentence};
+use call::ToolCall;
 use envelope::{error_body, result_body};
 use json_rpc_error::JsonRpcError;
 use message::{JsonRpcMessage, JsonRpcParseError};
@@ -96,12 +98,23 @@ async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
         Ok(JsonRpcMessage::Notification) => acknowledge(server, key).await,
         Ok(JsonRpcMessage::Request { id, version, method, params }) => {
             let knows_structured_content = routing.knows_structured_content();
-            let asked = Asked { id, version, knows_structured_content };
+            let asked = Asked {
+                id,
+                version,
+                knows_structured_content,
+                wants_whole_body: routing.wants_whole_body() || !knows_structured_content,
+                with_token: key.is_access_token(),
+            };
             respond(server, key, &asked, &method, params).await
         }
         Err(JsonRpcParseError { id, failure }) => {
-            let asked =
-                Asked { id, version: ProtocolVersion::Modern, knows_structured_content: false };
+            let asked = Asked {
+                id,
+                version: ProtocolVersion::Modern,
+                knows_structured_content: false,
+                wants_whole_body: false,
+                with_token: false,
+            };
             with_key(server, key, &asked, |_| Err(failure)).await
         }
     }
@@ -112,6 +125,10 @@ struct Asked {
     id: Value,
     version: ProtocolVersion,
     knows_structured_content: bool,
+    /// It asked for the whole body as structured content, for a program.
+    wants_whole_body: bool,
+    /// It came with a token, to which a person can add scopes.
+    with_token: bool,
 }
 
 /// A notification changes nothing here; its sender is told that it arrived.
@@ -156,11 +173,12 @@ async fn respond(
         _ => return with_key(server, key, asked, |_| Err(JsonRpcError::unknown_method())).await,
     };
     let ignored = call::ignored_arguments(operation, &arguments);
-    let call = call::call(operation, key, arguments);
+    let call = call::call(operation, key, arguments.clone());
     let (result, rate) = server.context.call(call).await;
-    match call::outcome(asked, operation, ignored.as_deref(), result) {
+    let call = ToolCall { operation, arguments: &arguments, ignored: ignored.as_deref() };
+    match call::outcome(asked, &call, result) {
         Ok(body) => ApiResponse { status: StatusCode::OK, body, rate, extra: Vec::new() },
-        Err(error @ Error::Lacks { entirely: true, scope }) if key.is_access_token() => {
+        Err(error @ Error::Lacks { scope, .. }) => {
             let mut reply = error_response(&server.context, &error, rate, &asked.id);
             // All that it has and what it lacks: clients ask for exactly what is named.
             let granted =
@@ -173,16 +191,11 @@ async fn respond(
             challenge(&server.context, &mut reply, Some(Challenge::InsufficientScope), &needed);
             reply
         }
-        Err(Error::Lacks { entirely: true, .. }) => {
-            respond_with(asked, Err(JsonRpcError::invalid_params(NO_SUCH_TOOL)), rate)
-        }
         Err(error) => error_response(&server.context, &error, rate, &asked.id),
     }
 }
 
-/// A tool that a key cannot use does not exist for it.
-const NO_SUCH_TOOL: &str =
-    "This key has no tool of that name; tools/list tells which it has. Its scopes decide.";
+const NO_SUCH_TOOL: &str = "There is no tool of that name; tools/list tells which there are.";
 
 /// The operation that a call names, and its arguments.
 fn tool_call(mut params: Map<String, Value>) -> Result<(&'static Operation, Value), JsonRpcError> {

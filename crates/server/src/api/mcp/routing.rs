@@ -11,6 +11,8 @@ use super::protocol_version::{LEGACY, MODERN, ProtocolVersion, VERSIONS, WITH_ST
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
+/// Our own: `full` has the whole body of REST as structured content.
+const STRUCTURED: HeaderName = HeaderName::from_static("mailroom-structured-content");
 
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -20,6 +22,7 @@ pub struct Routing {
     version: Header,
     method: Header,
     name: Header,
+    structured: Header,
 }
 
 enum Header {
@@ -39,7 +42,12 @@ impl Routing {
                 (Some(_), Some(_)) => Header::Repeated,
             }
         };
-        Routing { version: header(VERSION), method: header(METHOD), name: header(NAME) }
+        Routing {
+            version: header(VERSION),
+            method: header(METHOD),
+            name: header(NAME),
+            structured: header(STRUCTURED),
+        }
     }
 
     /// A notification is not answered, so all that can be wrong with it is its version.
@@ -72,6 +80,11 @@ impl Routing {
     /// known.
     pub fn knows_structured_content(&self) -> bool {
         WITH_STRUCTURED_CONTENT.iter().any(|version| self.version.says(*version))
+    }
+
+    /// True for a program that reads structured content, which is left short otherwise.
+    pub fn wants_whole_body(&self) -> bool {
+        self.structured.says("full")
     }
 
     /// What must hold of a modern request: the body says its version and what the client can do,

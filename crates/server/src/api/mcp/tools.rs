@@ -4,7 +4,7 @@
 use api::fields::object_schema;
 use api::operations::{OPERATIONS, Operation, Tool};
 use base::security::scopes::Scopes;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// The argument for what stands in the path of a REST request.
 pub const ID: &str = "id";
@@ -31,89 +31,80 @@ impl ToolSet {
     }
 }
 
-/// A tool has no output schema: no model is shown it, and it would be the larger half of the list. The
-/// developer site and the OpenAPI document explain every field.
+/// A model reads this with every conversation, so it is as short as it can be: the tool `help` has the
+/// rest. It has no output schema, which no model is shown, and no title, which the name says.
 fn describe(operation: &Operation, tool: &Tool) -> Value {
     json!({
         "name": tool.name,
-        "title": operation.title,
-        "description": format!("{}\n\nExample: {}", tool.about, example(tool)),
+        "description": tool.about,
         "inputSchema": input_schema(operation, tool),
-        "annotations": {
-            "readOnlyHint": operation.only_reads(),
-            "destructiveHint": tool.destructive,
-            "idempotentHint": operation.idempotent,
-            "openWorldHint": operation.reaches_customers(),
-        },
+        "annotations": annotations(operation, tool),
     })
 }
 
-/// The example on one line. One that is not JSON fails the tests, not the caller.
-fn example(tool: &Tool) -> Value {
-    serde_json::from_str(tool.example).unwrap_or_default()
+/// Only what is not what clients assume: that a tool writes, may destroy and reaches an open world, and
+/// that repeating it does more.
+fn annotations(operation: &Operation, tool: &Tool) -> Value {
+    if operation.only_reads() {
+        return json!({ "readOnlyHint": true });
+    }
+    let mut hints = json!({ "destructiveHint": tool.destructive });
+    if operation.idempotent {
+        hints["idempotentHint"] = json!(true);
+    }
+    if !operation.reaches_customers() {
+        hints["openWorldHint"] = json!(false);
+    }
+    hints
 }
 
-/// The REST body or query, and what REST has in the path and in a header.
+/// The REST body or query, and what REST has in the path and in a header: names and types. What is meant by
+/// a name that does not say it is a hint of the tool.
 fn input_schema(operation: &Operation, tool: &Tool) -> Value {
     let mut schema = object_schema(operation.fields);
-    for field in schema["properties"].as_object_mut().into_iter().flat_map(Map::values_mut) {
-        shorten(field);
+    shorten(&mut schema);
+    for (name, hint) in tool.hints {
+        schema["properties"][*name]["description"] = json!(hint);
     }
     if operation.has_id() {
-        put_first(&mut schema["properties"], ID, id_schema(tool));
+        put_first(&mut schema["properties"], ID, json!({ "type": "string" }));
         let mut required = vec![json!(ID)];
         required.extend(schema["required"].as_array().into_iter().flatten().cloned());
         schema["required"] = json!(required);
     }
     if operation.takes_idempotency_key() {
-        schema["properties"][IDEMPOTENCY_KEY] =
-            json!({ "type": "string", "description": "A word of your own; makes a repeat safe." });
+        schema["properties"][IDEMPOTENCY_KEY] = json!({ "type": "string" });
     }
     schema
 }
 
-/// Characters: a shorter limit is told by a refusal, which names the field.
-const TOLD_FROM_CHARS: u64 = 1_000;
+/// Words of a schema that a refusal says as well, when it matters.
+const LEFT_TO_REFUSALS: [&str; 10] = [
+    "pattern",
+    "format",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minimum",
+    "maximum",
+    "default",
+    "description",
+];
 
-/// A model goes by the description, and the server checks the rest: what a pattern or a limit of a name
-/// says costs more to read, with every conversation, than a refusal. What happens without a flag or a
-/// list need not be said.
 fn shorten(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
-            for word in ["pattern", "format", "minLength", "minItems"] {
+            for word in LEFT_TO_REFUSALS {
+                // A property may have such a name.
                 if !object.get(word).is_some_and(Value::is_object) {
                     object.remove(word);
                 }
-            }
-            if object
-                .get("maxLength")
-                .and_then(Value::as_u64)
-                .is_some_and(|most| most < TOLD_FROM_CHARS)
-            {
-                object.remove("maxLength");
-            }
-            if object
-                .get("default")
-                .is_some_and(|value| *value == json!(false) || *value == json!([]))
-            {
-                object.remove("default");
             }
             object.values_mut().for_each(shorten);
         }
         Value::Array(items) => items.iter_mut().for_each(shorten),
         _ => {}
-    }
-}
-
-/// The kind of id shows in the tool's example.
-fn id_schema(tool: &Tool) -> Value {
-    let example = example(tool);
-    match example[ID].as_str().and_then(|id| id.split_once('_')) {
-        Some((prefix, _)) => {
-            json!({ "type": "string", "pattern": format!("^{prefix}_[0-9a-z]+$") })
-        }
-        None => json!({ "type": "string" }),
     }
 }
 
@@ -131,10 +122,20 @@ mod tests {
     fn every_example_fits_its_tool() {
         for operation in OPERATIONS {
             let Some(tool) = &operation.tool else { continue };
-            let example = example(tool);
+            let example: Value = serde_json::from_str(tool.example).expect("JSON");
             let checked = api::fields::check_body(operation.fields, &example);
             assert!(checked.is_ok(), "{}: {checked:?}", tool.name);
             assert_eq!(example.get(ID).is_some(), operation.has_id(), "{}", tool.name);
+        }
+    }
+
+    #[test]
+    fn every_hint_is_about_an_argument() {
+        for operation in OPERATIONS {
+            for (name, _) in operation.tool.iter().flat_map(|tool| tool.hints) {
+                let is_field = operation.fields.iter().any(|field| field.name == *name);
+                assert!(is_field, "{} {name}", operation.name);
+            }
         }
     }
 }

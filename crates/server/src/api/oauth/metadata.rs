@@ -30,7 +30,7 @@ pub fn document(path: &str, origin: &str, takes_registrations: bool) -> Option<V
         })),
         SERVER_METADATA => {
             let scopes: Vec<&str> =
-                Scope::NAMES.iter().copied().chain(["offline_access"]).collect();
+                Scope::USUAL.iter().map(|scope| scope.as_str()).chain(["offline_access"]).collect();
             let mut server = json!({
                 "issuer": origin,
                 "authorization_endpoint": format!("{origin}/authorize"),

@@ -85,8 +85,9 @@ async fn run(
                 url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
             (Value::Null, check_query(operation.fields, &pairs))
         }
+        operations::Method::Delete => (Value::Null, Ok(Map::new())),
         operations::Method::Post => match context.read_body(key, request).await {
-            Ok(bytes) => parse_body(operation, &bytes),
+            Ok(bytes) => parse_body(operation, &with_since(operation, &query, bytes)),
             Err(UnreadBody::Body(status)) => return context.refuse(status, &body_sentence(status)),
             Err(UnreadBody::Key(error)) => {
                 return context.refuse_error(&error, context.app.limiter.full_status());
@@ -99,6 +100,18 @@ async fn run(
     };
     let call = ApiCall { operation, key, id, raw, input, idempotency_key };
     finish_call(context, operation, call, &query).await
+}
+
+/// The body of an operation that takes `since` in the address, too.
+fn with_since(operation: &Operation, query: &str, body: Bytes) -> Bytes {
+    if operation.name != "undo_agent" || !body.iter().all(u8::is_ascii_whitespace) {
+        return body;
+    }
+    let mut pairs = url::form_urlencoded::parse(query.as_bytes());
+    match pairs.find(|(name, _)| name == "since") {
+        Some((name, since)) => serde_json::json!({ name: since }).to_string().into(),
+        None => body,
+    }
 }
 
 async fn finish_call(

@@ -29,7 +29,9 @@ pub fn find(path: &str, method: &Method) -> Route {
         };
     }
     let mut allow = Vec::new();
-    for operation in OPERATIONS {
+    // `/conversations/batch` is no conversation.
+    let is_fixed = OPERATIONS.iter().any(|operation| operation.path == path);
+    for operation in OPERATIONS.iter().filter(|operation| !is_fixed || !operation.has_id()) {
         let Some(id) = operation.match_path(path) else { continue };
         if operation.method.name() == method.as_str() {
             return Route::Operation { operation, id: id.map(|id| decode(&id)) };
@@ -37,6 +39,7 @@ pub fn find(path: &str, method: &Method) -> Route {
         allow.push(match operation.method {
             operations::Method::Get => "GET, HEAD",
             operations::Method::Post => "POST",
+            operations::Method::Delete => "DELETE",
         });
     }
     if allow.is_empty() { Route::Nothing } else { Route::Other { allow: allow.join(", ") } }
@@ -50,7 +53,9 @@ fn decode(id: &str) -> String {
 /// The shape of a path, for the log: no ids, and nothing that a stranger typed.
 pub fn shape(path: &str) -> &'static str {
     let inside = path.strip_prefix(super::PREFIX).unwrap_or("");
-    let known = OPERATIONS.iter().find(|operation| operation.match_path(inside).is_some());
+    // `/conversations/batch` is no conversation.
+    let fitting = OPERATIONS.iter().filter(|operation| operation.match_path(inside).is_some());
+    let known = fitting.min_by_key(|operation| operation.has_id());
     match known {
         Some(operation) => operation.path,
         None if inside == SPECIFICATION => SPECIFICATION,
@@ -75,6 +80,8 @@ mod tests {
         assert_eq!(found("/conversations/cnv_1/notes", Method::POST), "add_note Some(\"cnv_1\")");
         assert_eq!(found("/conversations/cnv_1/notes", Method::GET), "allow POST");
         assert_eq!(found("/conversations", Method::DELETE), "allow GET, HEAD, POST");
+        assert_eq!(found("/webhooks/whk_1", Method::DELETE), "delete_webhook Some(\"whk_1\")");
+        assert_eq!(found("/webhooks/whk_1", Method::GET), "allow DELETE");
         assert_eq!(found("/conversations/", Method::GET), "nothing");
         assert_eq!(found("/conversations/a/b", Method::GET), "nothing");
         assert_eq!(found("/openapi.json", Method::GET), "specification");

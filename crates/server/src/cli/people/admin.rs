@@ -4,15 +4,14 @@ use actions::inboxes::imap_accounts;
 use actions::inboxes::setup::{self, NewWorkspace};
 use actions::sign_in::sessions;
 use base::actor::{self, Actor, Circle, Plan};
-use base::ids::{AgentId, MailboxId};
-use base::security::scopes::Scope;
+use base::ids::MailboxId;
 use clap::{Args, Subcommand};
 use model::mailboxes;
 use serde_json::json;
 
 use crate::cli::Json;
 use crate::cli::command::{
-    CommandResult, WorkspaceArgs, link_works, open, person, print, sentence, workspaces,
+    CommandResult, WorkspaceArgs, link_works, open, person, print, sentence, word_of, workspaces,
 };
 use crate::settings::Settings;
 
@@ -195,97 +194,11 @@ impl MailboxCommand {
 }
 
 #[derive(Subcommand)]
-pub enum Key {
-    /// Make a key and the agent it acts as; the key is shown this once
-    Create {
-        /// The agent's name, shown beside what it does
-        #[arg(long)]
-        name: String,
-        /// Of read, write, draft, send, record, with commas between
-        #[arg(long, value_delimiter = ',')]
-        scopes: Vec<String>,
-        /// The owner or admin who makes it; it sees their private inboxes too
-        #[arg(long, value_name = "EMAIL")]
-        by: String,
-        /// A test key works in the sandbox
-        #[arg(long)]
-        test: bool,
-        #[command(flatten)]
-        workspace: WorkspaceArgs,
-    },
-    /// List the keys
-    List {
-        #[command(flatten)]
-        workspace: WorkspaceArgs,
-    },
-    /// Revoke a key at once
-    Revoke {
-        /// The key's id (agt_…)
-        id: String,
-        #[command(flatten)]
-        workspace: WorkspaceArgs,
-    },
-}
-
-impl Key {
-    pub async fn run(self, settings: &Settings) -> CommandResult {
-        let app = open(settings).await?;
-        match self {
-            Key::Create { name, scopes, by, test, workspace } => {
-                let parse = |text: &String| {
-                    Scope::parse(text.trim()).ok_or_else(|| {
-                        format!("scopes: {text} is not one of {}", Scope::NAMES.join(", "))
-                    })
-                };
-                let scopes = scopes.iter().map(parse).collect::<Result<Vec<Scope>, String>>()?;
-                let maker = person(&app, &workspace.operator(&app).await?, by).await?;
-                let made = app
-                    .act(&maker, move |tx, cx| {
-                        actions::integrations::keys::make_key(tx, cx, &name, &scopes, !test)
-                    })
-                    .await
-                    .map_err(sentence)?;
-                let said =
-                    format!("{}\nIt is shown this once; only a fingerprint is kept.", made.key);
-                print(workspace.output, &json!(made), &said);
-            }
-            Key::List { workspace } => {
-                let operator = workspace.operator(&app).await?;
-                let keys = app
-                    .read(&operator, actions::integrations::keys::list_keys)
-                    .await
-                    .map_err(sentence)?;
-                let lines = keys.iter().map(|key| {
-                    let kind = if key.livemode { "live" } else { "test" };
-                    let revoked = if key.revoked_at.is_some() { "  revoked" } else { "" };
-                    format!("{}  {kind}  {}  [{}]{revoked}", key.id, key.name, key.scopes)
-                });
-                print(
-                    workspace.output,
-                    &json!({ "keys": keys }),
-                    &lines.collect::<Vec<_>>().join("\n"),
-                );
-            }
-            Key::Revoke { id, workspace } => {
-                let operator = workspace.operator(&app).await?;
-                let id = AgentId::parse(&id).ok_or("There is no such key.".to_owned())?;
-                app.act(&operator, move |tx, cx| {
-                    actions::integrations::keys::revoke_key(tx, cx, &id)
-                })
-                .await
-                .map_err(sentence)?;
-                print(workspace.output, &json!({ "ok": true }), "Revoked.");
-            }
-        }
-        Ok(())
-    }
-}
-
-#[derive(Subcommand)]
 pub enum Workspace {
-    /// Set the plan: free (no API and webhooks), pro or team
+    /// Set the plan; free has no API and no webhooks
     SetPlan {
-        plan: String,
+        #[arg(value_parser = word_of!(Plan))]
+        plan: Plan,
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
@@ -305,8 +218,6 @@ impl Workspace {
         let app = open(settings).await?;
         match self {
             Workspace::SetPlan { plan, workspace } => {
-                let plan =
-                    Plan::parse(&plan).ok_or("plan: must be free, pro or team".to_owned())?;
                 let operator = workspace.operator(&app).await?;
                 app.act(&operator, move |tx, cx| setup::set_plan(tx, cx, plan))
                     .await

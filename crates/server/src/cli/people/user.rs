@@ -11,7 +11,7 @@ use db::Tx;
 use serde_json::json;
 
 use crate::cli::command::{
-    CommandResult, WorkspaceArgs, link_works, open, person, print, sentence,
+    CommandResult, WorkspaceArgs, link_works, open, person, print, sentence, word_of,
 };
 use crate::settings::Settings;
 
@@ -26,9 +26,8 @@ pub enum User {
         email: String,
         #[arg(long)]
         name: String,
-        /// owner, admin or member
-        #[arg(long, default_value = "member")]
-        role: String,
+        #[arg(long, default_value = "member", value_parser = word_of!(Role))]
+        role: Role,
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
@@ -70,7 +69,7 @@ impl User {
         let app = open(settings).await?;
         match self {
             User::Add { email, name, role, workspace } => {
-                add(&app, email, name, &role, &workspace).await
+                add(&app, email, name, role, &workspace).await
             }
             User::List { workspace } => list(&app, &workspace).await,
             User::Link { email, opens_private, workspace } => {
@@ -91,10 +90,9 @@ async fn add(
     app: &App,
     email: String,
     name: String,
-    role: &str,
+    role: Role,
     workspace: &WorkspaceArgs,
 ) -> CommandResult {
-    let role = Role::parse(role).ok_or("role: must be owner, admin or member")?;
     let operator = workspace.operator(app).await?;
     let said = format!("{name} is on the team. They sign in at");
     let (id, url) = app

@@ -76,7 +76,7 @@ async fn call(
     let taken = log.run(services.take(&service, &token, &head.headers, body)).await;
     let mut response = match taken {
         Ok(()) => answer(StatusCode::OK, &json!({ "ok": true })),
-        Err((status, sentence)) => answer(status, &json!(ErrorBody { error: sentence.into() })),
+        Err((status, sentence)) => answer(status, &json!(ErrorBody::new(sentence))),
     };
     if response.status() == StatusCode::SERVICE_UNAVAILABLE {
         response.headers_mut().insert(RETRY_AFTER, OUTAGE_RETRY_SECONDS.into());

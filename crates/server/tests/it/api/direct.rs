@@ -17,7 +17,10 @@ async fn a_call_without_http_answers_as_rest_does(app: TestApp) {
     let (all, read, revoked) = (app.key(ALL).await, app.key("read").await, app.key(ALL).await);
     app.revoke(&revoked).await;
     let mut statuses = BTreeSet::new();
-    for op in every_op() {
+    // Each handover writes a note of its own, the calls of before are others each time, and what is
+    // deleted is gone.
+    let differs = ["hand_over", "list_calls"];
+    for op in every_op().filter(|op| !differs.contains(&op.name) && op.method != "DELETE") {
         let path = op.at(&id);
         if op.method == "GET" {
             for query in ["", "?limit=1", "?limit=0", "?limit=1&view=all&q=lamp"] {

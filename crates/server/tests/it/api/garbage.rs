@@ -12,7 +12,9 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
 use url::form_urlencoded::byte_serialize;
 
-use super::{ALL, IN_SANDBOX, OPS, a_conversation, a_test_conversation, beside, op, rows};
+use super::{
+    ALL, ALL_AND_ADMIN, IN_SANDBOX, OPS, a_conversation, a_test_conversation, beside, op, rows,
+};
 use crate::support::{Answer, MINUTE, SECOND, TestApp, TestKey, on_both, request};
 
 on_both!(
@@ -297,14 +299,14 @@ async fn answers(
 }
 
 async fn no_garbage_is_a_failure_or_half_done(app: TestApp) {
-    let key = app.key(ALL).await;
+    let key = app.key(ALL_AND_ADMIN).await;
     let id = a_conversation(&app).await;
     let fire = async |shot: Shot| answers(&app, &key, &id, shot.request(&key, &id)).await;
     throw(shot(true), fire).await;
 }
 
 async fn no_garbage_in_the_sandbox_is_a_failure_or_half_done(app: TestApp) {
-    let key = app.test_key(ALL).await;
+    let key = app.test_key(ALL_AND_ADMIN).await;
     let id = a_test_conversation(&app).await;
     throw(shot(false), async |shot: Shot| {
         // The limit of simulated mail is another rule.

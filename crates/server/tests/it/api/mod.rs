@@ -22,6 +22,7 @@ mod sandbox_rate;
 pub mod schema;
 mod scopes;
 mod visibility;
+mod webhooks;
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -39,6 +40,8 @@ use crate::support::{Answer, TestApp, TestKey, letter, request, text_of};
 
 /// Every scope there is (API section 5.5).
 pub const ALL: &str = "read write draft send record";
+/// The same, and the one that only keys made for it have.
+pub const ALL_AND_ADMIN: &str = "read write draft send record admin";
 pub const SCOPES: [&str; 5] = ["read", "write", "draft", "send", "record"];
 
 /// An operation as section 4 of the API document tells it, with a request that is right.
@@ -210,6 +213,9 @@ pub const ON_CONTACTS: &[Op] = &[get("get_contact", "/contacts/{id}")];
 pub const ON_SECURE_MESSAGES: &[Op] =
     &[post("revoke_message", "/messages/{id}/revoke", "send", 200, "{}")];
 
+/// What a key does to itself. It only reads from then on.
+pub const ON_ITSELF: &[Op] = &[post("pause_agent", "/agents/{id}/pause", "send", 200, "{}")];
+
 /// The operations on a booking or its type, of which there are none before [`a_booking`].
 pub const ON_BOOKINGS: &[Op] = &[
     get("find_slots", "/booking-types/{id}/slots"),
@@ -286,8 +292,53 @@ pub const ON_PAIRS: &[Op] = &[
     ),
 ];
 
+/// The operations of agents on their own work, and the one that explains tools.
+pub const ON_ACTS: &[Op] = &[
+    get("help", "/help"),
+    post(
+        "update_conversations",
+        "/conversations/batch",
+        "write",
+        200,
+        r#"{
+            "ids": ["{id}"],
+            "status": "open",
+            "addTags": ["shipping"],
+            "removeTags": ["new"],
+            "assignee": "me",
+            "topic": null, "snoozeUntil": null
+        }"#,
+    ),
+    post("undo", "/undo/{id}", "write", 200, "{}"),
+    post(
+        "hand_over",
+        "/conversations/{id}/handover",
+        "read",
+        200,
+        r#"{ "reason": "The account is another one.", "to": "Olive" }"#,
+    ),
+];
+
+/// The operations that are no tool.
+pub const WITHOUT_TOOLS: &[Op] = &[
+    Op { scope: "admin", ..get("list_webhooks", "/webhooks") },
+    post(
+        "create_webhook",
+        "/webhooks",
+        "admin",
+        201,
+        r#"{ "url": "https://shop.example/hook", "events": ["message.flagged"] }"#,
+    ),
+    Op { method: "DELETE", ..post("delete_webhook", "/webhooks/{id}", "admin", 200, "") },
+    get("list_calls", "/calls"),
+    post("undo_agent", "/agents/{id}/undo", "admin", 200, r#"{ "since": "2026-11-15" }"#),
+];
+
 /// The operations of which a repeat makes a second item (API section 7).
-pub const CREATING: [&str; 7] = [
+pub const CREATING: [&str; 10] = [
+    "create_webhook",
+    "update_conversations",
+    "hand_over",
     "add_note",
     "reply",
     "start_conversation",
@@ -311,6 +362,9 @@ pub fn every_op() -> impl Iterator<Item = &'static Op> {
         ON_DOCUMENTS,
         ON_CONTACTS,
         ON_PAIRS,
+        ON_ACTS,
+        WITHOUT_TOOLS,
+        ON_ITSELF,
     ];
     OPS.iter().chain(others.into_iter().flatten())
 }

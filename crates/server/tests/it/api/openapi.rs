@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use super::limits::{BOOKING_TEXTS, IN_SANDBOX_TEXTS, LISTS, TEXTS};
 use super::schema::problems;
 use super::{
-    ALL, CREATING, IN_SANDBOX, ON_BOOKINGS, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS, Op, SENDING,
-    a_booking, a_secure_message, a_test_conversation, beside, every_op, fields_named, give_message,
-    op,
+    ALL, ALL_AND_ADMIN, CREATING, IN_SANDBOX, ON_BOOKINGS, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS,
+    Op, SENDING, a_booking, a_secure_message, a_test_conversation, beside, every_op, fields_named,
+    give_message, op,
 };
 use crate::support::{Answer, DAY, TestApp, TestKey, letter, nowhere, on_both, request};
 
@@ -125,10 +125,19 @@ async fn the_document_tells_scope_key_and_refusals_of_each_operation(app: TestAp
             "search_documents",
             "get_reports",
             "list_events",
+            "list_calls",
+            "help",
         ];
         let takes_input = op.method == "POST" || asking.contains(&op.name);
         expected.extend(takes_input.then_some("400"));
-        let naming = ["sandbox_inbound", "start_conversation", "list_bookings", "create_booking"];
+        let naming = [
+            "sandbox_inbound",
+            "start_conversation",
+            "list_bookings",
+            "create_booking",
+            "search_documents",
+            "list_calls",
+        ];
         let names_one = op.has_id() || naming.contains(&op.name);
         let insists = ["reply", "request_documents", "update_draft"].contains(&op.name)
             || op.name.ends_with("_booking");
@@ -291,9 +300,15 @@ async fn the_document_tells_each_parameter_and_header(app: TestApp) {
             "find_slots" => &["id", "from", "to", "zone", "limit"],
             "search_answers" => &["q", "language", "limit"],
             "get_reports" => &["from", "to", "mailbox"],
-            "search_documents" => &["q", "kind", "limit", "cursor"],
+            "search_documents" => &["q", "kind", "conversation", "from", "limit", "cursor"],
+            "help" => &["tool"],
+            "list_calls" => &["key", "since", "limit"],
             "list_events" => &["start", "limit", "cursor"],
-            "sandbox_inbound" | "start_conversation" | "create_booking" => &["Idempotency-Key"],
+            "sandbox_inbound"
+            | "start_conversation"
+            | "create_booking"
+            | "create_webhook"
+            | "update_conversations" => &["Idempotency-Key"],
             name if CREATING.contains(&name) => &["id", "Idempotency-Key"],
             _ if op.has_id() => &["id"],
             _ => &[],
@@ -321,7 +336,7 @@ async fn the_document_tells_the_limits_that_hold(app: TestApp) {
 
 async fn what_the_document_requires_of_a_body_is_what_is_required(app: TestApp) {
     let document = document(&app).await;
-    let (live, test) = (app.key(ALL).await, app.test_key(ALL).await);
+    let (live, test) = (app.key(ALL_AND_ADMIN).await, app.test_key(ALL).await);
     for op in every_op().filter(|op| op.method == "POST") {
         let key = if IN_SANDBOX.iter().any(|own| own.name == op.name) { &test } else { &live };
         let schema = &described(&document, op)["requestBody"]["content"]["application/json"];

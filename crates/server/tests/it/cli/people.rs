@@ -34,6 +34,25 @@ fn somebody_is_removed_with_their_keys_and_the_last_owner_stays() {
 }
 
 #[test]
+fn a_key_administers_only_when_that_is_named() {
+    let operator = Operator::set_up();
+    for (name, scopes) in [("--name=Robo", "--scopes=read,write"), ("--name=Ops", "--scope=admin")]
+    {
+        operator.text(&["key", "create", name, scopes, "--by=olive@acme.example"]);
+    }
+    let listed = operator.json(&["key", "list"]);
+    let keys = listed["keys"].as_array().unwrap();
+    let scopes_of = |name: &str| {
+        let key = keys.iter().find(|key| key["name"] == name).expect("the key");
+        key["scopes"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(
+        (scopes_of("Robo").as_str(), scopes_of("Ops").as_str()),
+        ("read write", "read admin")
+    );
+}
+
+#[test]
 fn the_link_of_setup_names_the_port_in_use() {
     let link = |operator: &Operator, args: &[&str]| {
         let setup: Vec<&str> = SETUP.iter().chain(args).copied().collect();
@@ -99,7 +118,7 @@ fn every_sending_service_is_connected_at_the_command_line() {
     let ses = services.iter().find(|one| one["service"] == "ses").unwrap();
     let id = ses["id"].as_str().unwrap();
     let wrong = operator.run(&["service", "secret", id, &key.replace("api-key", "secret")]);
-    assert!(wrong.err.contains("must hold an ARN"), "{}", wrong.err);
+    assert!(wrong.err.contains("not the ARN of the topic"), "{}", wrong.err);
     operator.text(&["service", "secret", id, &format!("--secret-file={arn}")]);
     assert!(operator.text(&["service", "list"]).contains("; 0 mails noted"));
 }

@@ -1,6 +1,7 @@
 //! A message to several recipients: who has it does not get it again.
 
-use actions::writing::compose::{self, NewReply};
+use actions::writing::compose::NewReply;
+use base::limits::UNDO_PEOPLE_SECONDS;
 use model::messages::recipients::{Party, RecipientList};
 use model::messages::written_text::TextFormat;
 use outbound::scheduling::MessageTimes;
@@ -33,7 +34,7 @@ async fn letter_to_three(app: &TestApp) -> String {
         secure: None,
         times: MessageTimes::default(),
     };
-    app.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &conversation, &letter)).await;
+    app.act(&app.owner, move |tx, cx| testing::send_reply(tx, cx, &conversation, &letter)).await;
     id
 }
 
@@ -51,7 +52,7 @@ async fn only_those_who_were_put_off_are_tried_again(app: TestApp) {
     // In the order of their addresses: Bo, Cy, Mara.
     app.outside.relay.will_say_of_each(&[RelayOutcome::Delivered, later(), later()]);
     app.outside.relay.will_say_of_each(&[never(), later()]);
-    app.pass(UNDO).await;
+    app.pass(UNDO_PEOPLE_SECONDS * SECOND).await;
     assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sending");
     app.pass(DAY).await;
     let attempts = app.outside.relay.attempts();

@@ -2,6 +2,7 @@
 //! that grew in one process, analysed when it was nearly empty, never, in part, and as it is.
 
 mod growth;
+mod statements;
 mod work;
 
 use std::collections::BTreeMap;
@@ -227,6 +228,7 @@ async fn claims(app: &TestApp) -> Vec<(String, Work)> {
         ("conversations", "sorts_at"),
         ("documents", "extract_at"),
         ("document_requests", "remind_at"),
+        ("bookings", "act_at"),
         ("document_requests", "hands_over_at"),
         ("app_mail", "body_due_at"),
         ("notices", "due_at"),

@@ -232,7 +232,7 @@ struct RestClient(Router);
 impl ApiClient for RestClient {
     fn call<'a>(&'a self, _: &'a App, call: TestCall) -> BoxFuture<'a, Answer> {
         let body = match call.method {
-            Method::Get => Body::empty(),
+            Method::Get | Method::Delete => Body::empty(),
             Method::Post => Body::from(call.body.to_string()),
         };
         let request = request(call.method.name(), &call.path, Some(&call.key), body);

@@ -71,6 +71,24 @@ async fn each_key_acts_as_its_own_agent_named_after_it(app: TestApp) {
             "scopes": ["read", "write"],
             "livemode": true,
             "now": app.iso(),
+            "policy": {
+                "paused": false,
+                "recipients": "anyone",
+                "domains": [],
+                "firstContact": "allow",
+                "messagesPerHour": null,
+                "draftsPerHour": null,
+                "bookingsPerHour": null,
+                "bulkPerMinutes": null,
+                "links": "anyone",
+                "files": true,
+                "amountAbove": null,
+                "hours": "always",
+                "markedMail": "allow",
+                "perCustomerPerDay": null,
+                "undoMinutes": null,
+                "secrets": "allow",
+            },
         })
     );
 }

@@ -22,6 +22,7 @@ on_both!(
     a_stopped_draft_says_when_it_was_to_leave,
     what_its_author_stops_comes_back_with_its_times,
     what_is_stopped_in_its_undo_window_had_no_time,
+    a_time_within_the_longest_window_is_kept_if_it_is_beyond_ones_own,
     times_are_kept_with_an_unsent_text
 );
 
@@ -30,7 +31,7 @@ async fn approve_at(app: &TestApp, id: &MessageId, text: &str, at: i64) -> i64 {
     let (id, text) = (id.clone(), text.to_owned());
     app.act(&app.owner, move |tx, cx| {
         let (message, _) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
-        drafts::approve_draft_at(tx, cx, &id, message.revision, &text, Some(at))
+        testing::approve_draft_at(tx, cx, &id, message.revision, &text, Some(at))
     })
     .await
 }
@@ -85,7 +86,7 @@ async fn a_wrong_time_approves_nothing(app: TestApp) {
         let id = draft.clone();
         let refused = app
             .expect_refusal(&app.owner, move |tx, cx| {
-                drafts::approve_draft_at(tx, cx, &id, 1, "By sea.", Some(at))
+                testing::approve_draft_at(tx, cx, &id, 1, "By sea.", Some(at))
             })
             .await;
         assert!(matches!(refused, Error::Invalid(_)), "{refused}");
@@ -104,7 +105,7 @@ async fn a_draft_does_not_wait_beyond_its_own_reminder(app: TestApp) {
     let wanted = id.clone();
     let refused = app
         .expect_refusal(&app.owner, move |tx, cx| {
-            drafts::approve_draft_at(tx, cx, &wanted, 1, "Is it there?", Some(reminder))
+            testing::approve_draft_at(tx, cx, &wanted, 1, "Is it there?", Some(reminder))
         })
         .await;
     assert!(refused.to_string().contains("The reminder must come after"), "{refused}");
@@ -144,7 +145,7 @@ fn reply(times: MessageTimes) -> NewReply {
 async fn stopped_after(app: &TestApp, subject: &str, times: MessageTimes, wait: i64) -> Autosave {
     let mail = app.mail("ann@x.example", subject, "Where is it?").await;
     let (id, message) = (mail.conversation.to_string(), reply(times));
-    let sent = app.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message)).await;
+    let sent = app.act(&app.owner, move |tx, cx| testing::send_reply(tx, cx, &id, &message)).await;
     app.pass(wait).await;
     let id = sent.message_id;
     let stopped = app.act(&app.owner, move |tx, cx| drafts::stop_message(tx, cx, &id)).await;
@@ -162,13 +163,19 @@ async fn what_its_author_stops_comes_back_with_its_times(app: TestApp) {
 }
 
 async fn what_is_stopped_in_its_undo_window_had_no_time(app: TestApp) {
-    let saved = stopped_after(&app, "Lamp", MessageTimes::default(), MINUTE).await;
+    let saved = stopped_after(&app, "Lamp", MessageTimes::default(), 10 * SECOND).await;
     assert_eq!((saved.body.as_str(), saved.times), ("By sea.", MessageTimes::default()));
     // Of a chosen time that has almost come only the reminder is left.
     let (leaves, reminder) = (app.now() + DAY, app.now() + 2 * DAY);
     let times = MessageTimes { leaves_at: Some(leaves), follow_up_at: Some(reminder) };
-    let saved = stopped_after(&app, "Shade", times, DAY - MINUTE).await;
+    let saved = stopped_after(&app, "Shade", times, DAY - 20 * SECOND).await;
     assert_eq!(saved.times, MessageTimes { leaves_at: None, follow_up_at: Some(reminder) });
+}
+
+async fn a_time_within_the_longest_window_is_kept_if_it_is_beyond_ones_own(app: TestApp) {
+    let times = MessageTimes { leaves_at: Some(app.now() + 7 * MINUTE), follow_up_at: None };
+    let saved = stopped_after(&app, "Lamp", times, MINUTE).await;
+    assert_eq!(saved.times, times);
 }
 
 async fn times_are_kept_with_an_unsent_text(app: TestApp) {

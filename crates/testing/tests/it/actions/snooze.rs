@@ -26,10 +26,11 @@ async fn a_snoozed_conversation_is_open_but_listed_under_snoozed(app: TestApp) {
         assert_eq!(app.list(&key, &format!("view={view}")).await.len(), count, "{view}");
     }
     let event = app.timeline(&key, &mail.conversation, "event").await.pop().unwrap();
+    assert_eq!(event["by"]["type"], "person");
     assert_eq!(
         event,
         json!({
-            "type": "event", "at": app.iso(), "actor": "Olive Owner", "event": "snoozed",
+            "type": "event", "at": app.iso(), "by": event["by"], "actor": "Olive Owner", "event": "snoozed",
             "data": { "until": "2026-11-16T09:00:00.000Z" },
         })
     );

@@ -69,7 +69,7 @@ async fn send(app: &TestApp, by: &Actor, id: &str, message: NewReply) -> Message
     let id = id.to_owned();
     let place = AutosaveKey::Conversation(ConversationId::parse(&id).unwrap());
     app.fit_files(by, &place, &message).await;
-    let sent = app.act(by, move |tx, cx| compose::send_reply(tx, cx, &id, &message)).await;
+    let sent = app.act(by, move |tx, cx| testing::send_reply(tx, cx, &id, &message)).await;
     sent.message_id
 }
 
@@ -136,6 +136,7 @@ async fn a_first_mail_starts_a_conversation_that_waits_for_them(app: TestApp) {
         mailbox: app.support.id.to_string(),
         subject: "Your order".into(),
         message: reply("It is **here**.", TextFormat::Markdown),
+        opened_at: None,
     };
     let bad = FirstMail { subject: " ".into(), ..first.clone() };
     let refused =
@@ -269,7 +270,7 @@ async fn only_files_of_the_forwarded_message_go_along(app: TestApp) {
     };
     let id = one.conversation.to_string();
     let refused = app
-        .expect_refusal(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &forward))
+        .expect_refusal(&app.owner, move |tx, cx| testing::send_reply(tx, cx, &id, &forward))
         .await;
     assert!(matches!(refused, Error::NotFound("file")), "{refused}");
 }
@@ -324,13 +325,13 @@ async fn without_a_relay_sending_is_refused_at_once(app: TestApp) {
     let without = App { has_relay: false, ..app.app.clone() };
     let (wanted, message) = (id.clone(), reply("Mine", TextFormat::Plain));
     let refused = without
-        .act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &wanted, &message).map(|_| ()))
+        .act(&app.owner, move |tx, cx| testing::send_reply(tx, cx, &wanted, &message).map(|_| ()))
         .await
         .unwrap_err();
     assert!(refused.to_string().contains("MAILROOM_RELAY"), "{refused}");
     let kept = NewReply { send: false, ..reply("Mine", TextFormat::Plain) };
     let draft =
-        without.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &kept)).await;
+        without.act(&app.owner, move |tx, cx| testing::send_reply(tx, cx, &id, &kept)).await;
     assert!(draft.is_ok(), "a draft promises nothing");
 }
 

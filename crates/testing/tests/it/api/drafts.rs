@@ -196,10 +196,11 @@ async fn a_stopped_message_is_a_draft_again(app: TestApp) {
     let item = app.timeline(&key, &mail.conversation, "message").await.pop().unwrap();
     assert_eq!((&item["status"], &item["text"]), (&json!("draft"), &json!("Hello")));
     let event = app.timeline(&key, &mail.conversation, "event").await.pop().unwrap();
+    assert_eq!(event["by"]["type"], "person");
     assert_eq!(
         event,
         json!({
-            "type": "event", "at": app.iso(), "actor": "Ann Teammate", "event": "undone",
+            "type": "event", "at": app.iso(), "by": event["by"], "actor": "Ann Teammate", "event": "undone",
             "data": { "messageId": message },
         })
     );
@@ -287,7 +288,7 @@ async fn approve(
     text: &'static str,
 ) -> base::error::Result<i64> {
     let id = id.clone();
-    app.app.act(by, move |tx, cx| drafts::approve_draft(tx, cx, &id, revision, text)).await
+    app.app.act(by, move |tx, cx| testing::approve_draft(tx, cx, &id, revision, text)).await
 }
 
 async fn stop(app: &TestApp, by: &Actor, id: &MessageId) -> base::error::Result<()> {

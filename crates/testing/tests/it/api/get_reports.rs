@@ -33,7 +33,7 @@ async fn a_day_of_work_is_counted_as_it_happens(app: TestApp) {
     app.act(&owner, move |tx, cx| {
         let id = |text: &str| base::ids::MessageId::parse(text).unwrap();
         actions::writing::drafts::discard_draft(tx, cx, &id(&discarded), 1, "wrong")?;
-        actions::writing::drafts::approve_draft(tx, cx, &id(&draft), 1, "The day after tomorrow")
+        testing::approve_draft(tx, cx, &id(&draft), 1, "The day after tomorrow")
     })
     .await;
     app.pass(11 * MINUTE).await;

@@ -43,6 +43,7 @@ async fn a_row_tells_what_is_needed_to_act(app: TestApp) {
     let row = &list(&app, &key, "").await[0];
     let all = [
         "author",
+        "cc",
         "conversationId",
         "createdAt",
         "id",

@@ -1,9 +1,12 @@
 //! What a key may ask for, called as operations.
 
+mod agent_undo;
 mod conversations;
 mod cursor;
 mod drafts;
 mod get_reports;
+mod hand_over;
+mod list_calls;
 mod list_events;
 mod list_mailboxes;
 mod list_messages;
@@ -19,3 +22,5 @@ mod search_documents;
 mod send_failures;
 mod send_later;
 mod stop_message;
+mod update_conversations;
+mod webhooks;

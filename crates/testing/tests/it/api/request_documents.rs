@@ -100,7 +100,7 @@ async fn approving_a_request_adds_checklist_and_link_once(app: TestApp) {
     let answer = app.on(&key, &mail.conversation, "document-requests", body).await.is(201).json();
     let id = base::ids::MessageId::parse(&text_of(&answer, "messageId")).unwrap();
     let (one, two) = (id.clone(), id.clone());
-    app.act(&app.owner, move |tx, cx| drafts::approve_draft(tx, cx, &one, 1, "As edited.")).await;
+    app.act(&app.owner, move |tx, cx| testing::approve_draft(tx, cx, &one, 1, "As edited.")).await;
     let text = text_in(&app, &key, &mail.conversation, &answer).await;
     assert!(text.starts_with("As edited.\n\n"), "{text}");
     assert_eq!(text.matches("Passport").count(), 1);
@@ -108,7 +108,7 @@ async fn approving_a_request_adds_checklist_and_link_once(app: TestApp) {
     app.act(&app.owner, move |tx, cx| {
         drafts::stop_message(tx, cx, &two)?;
         let (draft, _) = outbound::messages::load_outgoing(tx, cx.actor, &two)?;
-        drafts::approve_draft(tx, cx, &two, draft.revision, &draft.text)
+        testing::approve_draft(tx, cx, &two, draft.revision, &draft.text)
     })
     .await;
     assert_eq!(text_in(&app, &key, &mail.conversation, &answer).await, text);

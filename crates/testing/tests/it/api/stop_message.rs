@@ -13,6 +13,8 @@ on_both!(
     what_has_left_cannot_be_stopped,
     what_is_on_its_way_cannot_be_stopped,
     only_a_person_stops_what_a_person_sends,
+    only_a_person_stops_what_a_person_approved,
+    stopping_counts_as_a_change_and_is_kept_as_an_act,
     a_message_that_the_key_cannot_see_is_like_one_that_was_never_there,
     stopping_needs_send,
     a_stopped_message_can_be_approved_and_leaves_once
@@ -116,6 +118,39 @@ async fn only_a_person_stops_what_a_person_sends(app: TestApp) {
     assert_eq!(status(&app, &key, &mail.conversation, message.as_str()).await, "draft");
 }
 
+async fn only_a_person_stops_what_a_person_approved(app: TestApp) {
+    let key = app.key("draft send").await;
+    let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
+    let draft = app.draft(&key, &mail.conversation, "It left.").await;
+    app.approve(&app.owner, &json!({ "id": draft }), Some("It left.")).await;
+    let refused = stop(&app, &key, &draft).await.is(403).error();
+    assert_eq!(refused, "Only a person can stop what a person approved.");
+    assert_eq!(status(&app, &key, &mail.conversation, &draft).await, "scheduled");
+}
+
+async fn stopping_counts_as_a_change_and_is_kept_as_an_act(app: TestApp) {
+    let key = app.agent_key("send").await;
+    let mails = [
+        app.mail("mara@customer.example", "Lamp", "Where is it?").await,
+        app.mail("bo@customer.example", "Lamp", "Where is it?").await,
+    ];
+    app.exec("UPDATE contacts SET standing = 'trusted'").await;
+    let mut messages = Vec::new();
+    for mail in &mails {
+        messages.push(app.schedule(&key, &mail.conversation, "It left.").await);
+    }
+    app.limit(&key, &["bulkPerMinutes=1/5"]).await;
+    stop(&app, &key, &messages[0]).await.is(200);
+    let kept = format!("agent_acts WHERE kind = 'withdrew' AND thing = '{}'", messages[0]);
+    assert_eq!(app.count(&kept).await, 1);
+    assert_eq!(app.get(&key, "/me").await.is(200).json()["policy"]["paused"], true);
+    stop(&app, &key, &messages[1]).await.is(403);
+    app.pass(DAY).await;
+    let sent = app.outside.relay.attempts();
+    let to_customers = |to: &String| to.ends_with("@customer.example");
+    assert!(!sent.iter().any(|mail| mail.recipients.iter().any(to_customers)));
+}
+
 async fn a_message_that_the_key_cannot_see_is_like_one_that_was_never_there(app: TestApp) {
     let key = app.key("send").await;
     let test = app.test_key("send").await;
@@ -152,7 +187,7 @@ async fn a_stopped_message_can_be_approved_and_leaves_once(app: TestApp) {
     let id = MessageId::parse(&message).unwrap();
     app.act(&app.owner, move |tx, cx| {
         let (draft, _) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
-        drafts::approve_draft(tx, cx, &id, draft.revision, &draft.text)
+        testing::approve_draft(tx, cx, &id, draft.revision, &draft.text)
     })
     .await;
     app.pass(DAY).await;

@@ -84,10 +84,11 @@ async fn releasing_tells_what_the_mail_meant(app: TestApp) {
     assert_eq!(events[0]["data"]["previous"], Value::Null);
     assert_eq!(events[0]["data"]["turn"], "ours");
     let event = app.timeline(&key, &begun.conversation, "event").await.pop().unwrap();
+    assert_eq!(event["by"]["type"], "person");
     assert_eq!(
         event,
         json!({
-            "type": "event", "at": app.iso(), "actor": "Olive Owner", "event": "released",
+            "type": "event", "at": app.iso(), "by": event["by"], "actor": "Olive Owner", "event": "released",
             "data": {},
         })
     );

@@ -76,7 +76,7 @@ async fn answer(app: &TestApp, by: &Actor, mail: &FiledMail) {
         times: MessageTimes::default(),
     };
     let id = mail.conversation.to_string();
-    app.act(by, move |tx, cx| compose::send_reply(tx, cx, &id, &message)).await;
+    app.act(by, move |tx, cx| testing::send_reply(tx, cx, &id, &message)).await;
     app.pass(11 * MINUTE).await;
 }
 

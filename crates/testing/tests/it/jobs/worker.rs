@@ -81,8 +81,10 @@ async fn a_draft_never_leaves_until_a_person_approves_it(app: TestApp) {
     app.pass(3 * DAY).await;
     assert!(app.outside.relay.attempts().is_empty());
     let id = MessageId::parse(&draft).unwrap();
-    app.act(&app.owner, move |tx, cx| drafts::approve_draft(tx, cx, &id, 1, "It left on Tuesday."))
-        .await;
+    app.act(&app.owner, move |tx, cx| {
+        testing::approve_draft(tx, cx, &id, 1, "It left on Tuesday.")
+    })
+    .await;
     app.pass(UNDO - 1).await;
     assert!(app.outside.relay.attempts().is_empty());
     app.pass(1).await;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use actions::writing::{compose, drafts};
+use actions::writing::compose;
 use base::ids::MessageId;
 use bookings::calendars::{CalendarAnswer, CalendarKind, CalendarSource, NewCalendar};
 use bookings::types::BookingTypeInput;
@@ -209,7 +209,7 @@ async fn a_team_offers_times_in_a_reply_and_sees_offer_and_booking_in_the_conver
         };
         let times = vec![serde_json::from_value(json!(MONDAY)).unwrap()];
         let offer = bookings::offers::OfferInput { type_id: offered.clone(), times };
-        compose::offer_times(tx, cx, &wanted, &message, &offer)
+        testing::offer_times(tx, cx, &wanted, &message, &offer)
     })
     .await;
     let wanted = conversation.clone();
@@ -243,9 +243,10 @@ async fn a_draft_that_offers_times_is_not_approved_for_later(app: TestApp) {
     let (wanted, at) = (id.clone(), app.now() + HOUR);
     let refused = app
         .expect_refusal(&app.owner, move |tx, cx| {
-            drafts::approve_draft_at(tx, cx, &wanted, 1, "Any of these?", Some(at))
+            testing::approve_draft_at(tx, cx, &wanted, 1, "Any of these?", Some(at))
         })
         .await;
     assert!(refused.to_string().contains("offers times cannot wait"), "{refused}");
-    app.act(&app.owner, move |tx, cx| drafts::approve_draft(tx, cx, &id, 1, "Any of these?")).await;
+    app.act(&app.owner, move |tx, cx| testing::approve_draft(tx, cx, &id, 1, "Any of these?"))
+        .await;
 }

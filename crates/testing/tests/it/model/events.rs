@@ -1,6 +1,5 @@
 //! API section 6: what is told to other apps, to whom, and what is never told.
 
-use actions::writing::drafts;
 use base::actor::{Plan, Role};
 use base::error::Error;
 use base::ids::MessageId;
@@ -262,7 +261,7 @@ async fn eventful(app: &TestApp) -> Told {
     let reply = app.on(&key, &id, "replies", reply).await.is(201).json();
     let reply = text_of(&reply, "messageId");
     let message = MessageId::parse(&reply).unwrap();
-    app.act(&app.owner, move |tx, cx| drafts::approve_draft(tx, cx, &message, 1, "Koalaedit"))
+    app.act(&app.owner, move |tx, cx| testing::approve_draft(tx, cx, &message, 1, "Koalaedit"))
         .await;
     app.advance(SECOND);
     app.mark_sent(&app.support, &reply).await;

@@ -2,7 +2,6 @@
 
 use actions::people::notifications;
 use actions::writing::compose::{self, NewReply};
-use actions::writing::drafts;
 use base::ids::MessageId;
 use base::time::Moment;
 use inbound::incoming_mail::FiledMail;
@@ -85,7 +84,7 @@ async fn a_follow_up_of_a_draft_begins_when_it_has_left(app: TestApp) {
     app.pass(DAY).await;
     assert_eq!(state(&app, &key, &mail).await, (json!("open"), Value::Null));
     let id = MessageId::parse(&text_of(&draft, "messageId")).unwrap();
-    app.act(&app.owner, move |tx, cx| drafts::approve_draft(tx, cx, &id, 1, "Is it there?")).await;
+    app.act(&app.owner, move |tx, cx| testing::approve_draft(tx, cx, &id, 1, "Is it there?")).await;
     app.pass(UNDO).await;
     assert_eq!(state(&app, &key, &mail).await, (json!("waiting"), json!(until)));
 }
@@ -137,7 +136,7 @@ async fn whoever_closes_with_a_message_is_not_reminded(app: TestApp) {
     let (id, message) = (mail.conversation.to_string(), reply(true, app.now() + DAY));
     let refused = app
         .expect_refusal(&app.owner, move |tx, cx| {
-            compose::send_reply(tx, cx, &id, &message).map(|_| ())
+            testing::send_reply(tx, cx, &id, &message).map(|_| ())
         })
         .await;
     assert!(refused.to_string().contains("followUpAt"), "{refused}");
@@ -149,7 +148,7 @@ async fn the_writer_is_told_that_nobody_answered(app: TestApp) {
     app.act(&app.owner, move |tx, cx| notifications::choose_notices(tx, cx, &chosen)).await;
     let mail = app.mail(ANN, "Lamp", "Where is it?").await;
     let (id, message) = (mail.conversation.to_string(), reply(false, app.now() + DAY));
-    app.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message).map(|_| ())).await;
+    app.act(&app.owner, move |tx, cx| testing::send_reply(tx, cx, &id, &message).map(|_| ())).await;
     app.pass(2 * DAY).await;
     let mails = app.outside.relay.attempts();
     let notice = mails.iter().find(|mail| mail.recipients == ["owner@acme.example"]);

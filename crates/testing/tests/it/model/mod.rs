@@ -1,5 +1,6 @@
 //! Rows and events that several actions share.
 
+mod agent_judgement;
 mod booking_access;
 mod booking_answers;
 mod booking_calendars;
@@ -8,9 +9,12 @@ mod booking_invitations;
 mod bookings;
 mod events;
 mod follow_ups;
+mod halted_agents;
+mod hijacked_agents;
 mod mail_languages;
 mod notifications;
 mod office_hours;
 mod rule_sight;
 mod rules;
 mod secure;
+mod undone_bookings;

@@ -164,7 +164,7 @@ async fn targets_rest_while_mail_is_held_and_end_when_it_is_closed(app: TestApp)
         secure: None,
         times: MessageTimes::default(),
     };
-    app.act(&actor, move |tx, cx| compose::send_reply(tx, cx, &id, &reply)).await;
+    app.act(&actor, move |tx, cx| testing::send_reply(tx, cx, &id, &reply)).await;
     app.pass(11 * MINUTE).await;
     app.pass(DAY).await;
     let found = app.get(&key, "/reports").await.is(200).json();

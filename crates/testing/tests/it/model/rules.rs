@@ -16,7 +16,8 @@ on_both!(
     tags_and_waiting_start_rules_and_what_a_rule_does_starts_none,
     people_are_assigned_in_turn_and_the_least_busy_first,
     what_somebody_has_is_not_taken_away_by_mail,
-    two_processes_run_a_rule_once
+    two_processes_run_a_rule_once,
+    a_job_that_cannot_be_read_holds_up_no_other_and_one_of_a_deleted_workspace_ends
 );
 
 /// A rule that is switched on: its conditions and acts as `field is value` and `act value`.
@@ -316,4 +317,29 @@ async fn two_processes_run_a_rule_once(app: TestApp) {
     app.pass(5 * SECOND).await;
     let rules = app.get(&key, "/rules").await.json();
     assert_eq!((&rules[0]["id"], &rules[0]["runs"]), (&json!(id.to_string()), &json!(6)));
+}
+
+async fn a_job_that_cannot_be_read_holds_up_no_other_and_one_of_a_deleted_workspace_ends(
+    app: TestApp,
+) {
+    let key = app.key("read").await;
+    rule(&app, "Acme", "mail-arrives", &["domain is acme.test"], &["tag vip"]).await;
+    let mut mails = Vec::new();
+    for number in 0..3 {
+        let from = format!("c{number}@acme.test");
+        mails.push(app.mail(&from, &format!("Case {number}"), "text").await.conversation);
+    }
+    let unreadable = "UPDATE rule_jobs SET event = 'unreadable' WHERE conversation =";
+    app.exec(&format!("{unreadable} '{}'", mails[1])).await;
+    app.exec(
+        "INSERT INTO rule_jobs (ws, id, conversation, message, event, rule, created_at, due_at)
+         VALUES (4711, 'left over', 'none', '', 'mail-arrives', '', 1, 1)",
+    )
+    .await;
+    app.pass(5 * SECOND).await;
+    for (number, tags) in [json!(["vip"]), json!([]), json!(["vip"])].iter().enumerate() {
+        assert_eq!(&app.read(&key, &mails[number]).await["tags"], tags, "Case {number}");
+    }
+    assert_eq!(app.count("rule_jobs").await, 1, "it is tried again");
+    assert_eq!(app.count("rule_jobs WHERE ws = 4711").await, 0);
 }

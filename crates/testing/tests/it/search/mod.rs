@@ -1,5 +1,6 @@
 //! The full-text index and the lists.
 
+mod grown;
 mod model;
 mod operators;
 mod query;

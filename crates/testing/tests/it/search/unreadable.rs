@@ -1,8 +1,12 @@
 //! A conversation whose row cannot be read hides no other from a search.
 
-use testing::{SECOND, TestApp, on_both, query, texts};
+use serde_json::json;
+use testing::{MINUTE, SECOND, TestApp, on_both, query, texts};
 
-on_both!(a_search_leaves_out_what_cannot_be_read_and_finds_all_others_page_by_page);
+on_both!(
+    a_search_leaves_out_what_cannot_be_read_and_finds_all_others_page_by_page,
+    a_conversation_that_cannot_be_read_keeps_no_other_from_being_indexed_again
+);
 
 /// More than a search reads from the index at once, so that some words are tested on one conversation
 /// after the other and some are looked up.
@@ -41,6 +45,31 @@ async fn a_search_leaves_out_what_cannot_be_read_and_finds_all_others_page_by_pa
     }
     let nothing = query(&[("q", "\"case 58\"")]);
     assert!(app.list(&key, &nothing).await.is_empty());
+}
+
+async fn a_conversation_that_cannot_be_read_keeps_no_other_from_being_indexed_again(app: TestApp) {
+    let key = app.key("write").await;
+    for number in 0..3 {
+        let subject = format!("Case {number}");
+        let mail = app.mail("ann@x.example", &subject, "An old lamp").await;
+        app.on(&key, &mail.conversation, "tags", json!({ "add": ["Birds"] })).await.is(200);
+        app.on(&key, &mail.conversation, "tags", json!({ "remove": ["Birds"] })).await.is(200);
+    }
+    app.work().await;
+    app.exec("UPDATE messages SET cc_list = 'unreadable' WHERE subject = 'Case 1'").await;
+    app.exec(
+        "INSERT INTO index_rebuilds (name, next_num, due_at)
+         SELECT 'all', max(num), 0 FROM conversations",
+    )
+    .await;
+    app.pass(MINUTE).await;
+    // What cannot be read is looked at where the list is not trusted, and tried again another day.
+    let with_others = "conversation_index WHERE substr(words, 1, 1) = '~'";
+    assert_eq!(app.count(with_others).await, 1);
+    assert_eq!(app.count("index_rebuilds WHERE words_only = TRUE").await, 1);
+    assert_eq!(app.count("index_rebuilds WHERE words_only = FALSE").await, 0);
+    assert_eq!(app.search_subjects(&key, "lamp").await.len(), 3);
+    assert!(app.search_subjects(&key, "birds").await.is_empty());
 }
 
 fn is_rare(number: usize) -> bool {

@@ -1,13 +1,13 @@
 //! What the page of a conversation shows of it.
 
 use actions::conversations::open_conversation::OpenConversation;
-use base::states::{Removal, Status};
+use base::states::{Removal, Status, View};
 use model::conversations::Conversation;
 use translation::t;
 
 use crate::layout::hrefs::contact_href;
 use crate::layout::wording::{
-    Avatar, DisplayTime, StatusLabel, TimeFormat, first_name, status_label,
+    Avatar, DisplayTime, StatusLabel, TimeFormat, first_name, leaving_label, status_label,
 };
 use crate::pages::conversation::event_words::risk_word;
 use crate::pages::conversation::snooze_times::snoozes;
@@ -16,6 +16,7 @@ use crate::pages::conversation::targets::{TargetView, target};
 use crate::pages::conversation::timeline::{self, TimelineChoice, TimelineRow};
 use crate::pages::lists::conversation_list::{ConversationFilter, subject};
 use crate::pages::writing::schedule_options::ScheduleOptions;
+use crate::pages::writing::ways_to_write::{ComposerTab, WaysToWrite};
 
 pub struct ConvoView {
     /// True while somebody chooses the message that is split off.
@@ -54,10 +55,7 @@ pub struct ConvoView {
     pub here: String,
     pub back: String,
     pub others_here: Vec<OtherHere>,
-    /// True when a reply to all goes to more than one.
-    pub has_others: bool,
-    /// True when there is a message to pass on.
-    pub has_mail: bool,
+    pub ways: WaysToWrite,
     pub sorting: SortingView,
     /// The response target that is due first.
     pub target: Option<TargetView>,
@@ -87,6 +85,16 @@ pub struct OtherView {
 }
 
 impl ConvoView {
+    /// The ways of writing in it, of which one is current.
+    pub fn modes(&self, current: &str, from: &str) -> Vec<ComposerTab> {
+        let place = format!("/conversations/{}", self.id);
+        let mut tabs = self.ways.tabs(&place, current);
+        for tab in &mut tabs {
+            tab.href = format!("{}&{from}", tab.href);
+        }
+        tabs
+    }
+
     pub fn new(
         open: OpenConversation,
         times: &TimeFormat,
@@ -95,7 +103,7 @@ impl ConvoView {
     ) -> ConvoView {
         let items = timeline::items(&open, times, choice);
         let here = format!("/conversations/{}?{}", open.conversation.id, filter.full_query());
-        let (has_others, has_mail) = (open.has_others(), open.has_mail());
+        let ways = WaysToWrite::of(&open);
         let sorting = SortingView::of(&open);
         let conversation = open.conversation;
         let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
@@ -135,7 +143,10 @@ impl ConvoView {
                 ("follow", t!("Follow"))
             },
             inbox: open.mailbox.name.clone(),
-            status: status_label(conversation.status, conversation.snoozed_until.is_some()),
+            status: match conversation.view {
+                View::Leaving => leaving_label(),
+                _ => status_label(conversation.status, conversation.snoozed_until.is_some()),
+            },
             is_open: conversation.status == Status::Open,
             is_waiting: conversation.status == Status::Waiting,
             is_closed: conversation.status == Status::Closed,
@@ -156,11 +167,10 @@ impl ConvoView {
             newest: choice.is_older.then_some(here.clone()),
             here,
             others: others.collect(),
-            seen: open.seen,
+            seen: open.seen.next_number,
             back: format!("/inbox?{}", filter.full_query()),
             others_here: Vec::new(),
-            has_others,
-            has_mail,
+            ways,
             sorting,
             target: target(conversation.answer_due_at, conversation.resolve_due_at, times),
             later: ScheduleOptions::default(),

@@ -103,6 +103,7 @@ fn past_tense(event: &TimelineEvent, times: &TimeFormat) -> String {
         }
         TimelineEvent::Approved { edited: false, .. } => t!("{actor} approved the draft").into(),
         TimelineEvent::Undone { .. } => t!("{actor} stopped the message").into(),
+        TimelineEvent::SentNow { .. } => t!("{actor} let the message leave at once").into(),
         TimelineEvent::Discarded { reason, .. } => match reason.as_str() {
             "" => t!("{actor} discarded the draft").into(),
             reason => t!("{actor} discarded the draft: {reason}", reason),
@@ -165,8 +166,21 @@ fn past_tense(event: &TimelineEvent, times: &TimeFormat) -> String {
         TimelineEvent::LinkAsked { email, .. } => {
             t!("{actor} was asked by {email} for a new link to the protected message", email)
         }
+        TimelineEvent::HandedOver { to: None } => t!("{actor} handed this over to the team").into(),
+        TimelineEvent::HandedOver { to: Some(to) } => {
+            t!("{actor} handed this over to {name}", name = to)
+        }
+        TimelineEvent::NoteHidden { .. } => {
+            t!("{actor} hid a note, undoing what its agent did").into()
+        }
         TimelineEvent::Booked { .. } => t!("{actor} booked a time").into(),
         TimelineEvent::BookingCancelled { .. } => t!("{actor} cancelled a booking").into(),
+        TimelineEvent::BookingPlanned { act, .. } => match act.as_str() {
+            "move" => t!("{actor} moves a booking unless somebody stops it").into(),
+            "cancel" => t!("{actor} cancels a booking unless somebody stops it").into(),
+            _ => t!("{actor} books a time unless somebody stops it").into(),
+        },
+        TimelineEvent::BookingStopped { .. } => t!("{actor} stopped a change of a booking").into(),
         TimelineEvent::Merged { subject, .. } => {
             t!("{actor} merged the conversation “{subject}” into this one", subject)
         }

@@ -21,7 +21,6 @@ use actions::conversations::open_conversation::{self, OpenConversation};
 use actions::conversations::timeline::{TimelineCursor, TimelineEntry, TimelinePart};
 use actions::conversations::triage::TriageAct;
 use actions::inboxes::drafting::HelperFindings;
-use actions::people::mentions;
 use actions::sign_in::sessions::SignedIn;
 use actions::writing::saved_replies::{self, SavedReply};
 use api::operations::{SetStatusInput, TagConversationInput};
@@ -173,7 +172,6 @@ pub async fn build(
             let details = Details {
                 ws: cx.actor.ws,
                 me: me.id.clone(),
-                is_mentioned: mentions::is_mentioned(tx, cx, &open.conversation.id)?,
                 latest: open_conversation::latest_of(tx, cx, &wanted)?,
                 findings: actions::inboxes::drafting::helper_findings(tx, cx, &wanted)?,
                 bookings: actions::conversation_bookings::conversation_bookings(tx, cx, &wanted)?,
@@ -186,7 +184,8 @@ pub async fn build(
             Ok((open, list.read(tx, cx)?, details))
         })
         .await?;
-    let Details { ws, me, is_mentioned, saved_replies, latest, findings, bookings } = details;
+    let Details { ws, me, saved_replies, latest, findings, bookings } = details;
+    let is_mentioned = open.is_mentioned;
     let here = web.presence.others(&(ws, open.conversation.id.to_string()), &me, frame.times.now);
     let agents = agents_here(web, ws, &open, frame.times.now);
     frame.title = subject(&open.conversation.subject);
@@ -258,7 +257,6 @@ fn asked_part(asked: &FormFields) -> base::error::Result<TimelinePart> {
 struct Details {
     ws: i64,
     me: UserId,
-    is_mentioned: bool,
     saved_replies: Vec<SavedReply>,
     findings: HelperFindings,
     bookings: ConversationBookings,

@@ -4,11 +4,12 @@ use actions::conversations::open_conversation::OpenConversation;
 use actions::conversations::timeline::{
     FileLocation, MessageEntry, NoteEntry, TimelineEntry, TimelineFile,
 };
-use base::limits::READ_TEXT_CHARS;
+use base::limits::{READ_TEXT_CHARS, UNDO_LIVE_MS};
 use base::states::{Direction, MessageStatus};
 use model::conversations::Conversation;
 use model::conversations::mentions::split_mentions;
 use model::messages::helper_drafts::DraftSource;
+use outbound::scheduling::WriterKind;
 use translation::{sentence, t};
 
 use crate::layout::file_kinds::kind_and_size;
@@ -20,8 +21,8 @@ use crate::pages::conversation::message_details::MessageDetails;
 use crate::pages::mail_files::document_requests::RequestView;
 use crate::pages::mail_files::files::is_picture;
 use crate::pages::mail_files::mail_frame::is_mail;
-use crate::pages::writing::protected::ProtectedView;
-use crate::pages::writing::rich_text::{formatted_protected, shows_file, to_html};
+use crate::pages::writing::rich_text::{formatted_secure, shows_file, to_html};
+use crate::pages::writing::secure_text::SecureTextView;
 use crate::queue_words::failure_words;
 
 /// The last messages are shown in full.
@@ -56,6 +57,8 @@ pub struct MessageView {
     pub avatar: Avatar,
     pub name: String,
     pub is_agent: bool,
+    /// A key, a rule or the helper wrote it.
+    pub is_by_software: bool,
     /// True while it is a draft of the drafting helper.
     pub is_helper: bool,
     /// The answers that it rests on: where each is, and its title.
@@ -102,7 +105,7 @@ pub struct MessageView {
     pub offer: Option<OfferView>,
     pub summary: Option<String>,
     /// Set for a secure message.
-    pub protected: Option<ProtectedView>,
+    pub protected: Option<SecureTextView>,
     pub revision: i64,
     pub state: MessageProgress,
     /// Why a message that left did not reach everybody.
@@ -116,7 +119,11 @@ pub enum MessageProgress {
     Scheduled {
         leaves: String,
         seconds: i64,
+        /// The seconds that it could be stopped in when it was sent.
+        of: i64,
         iso: String,
+        /// The reader may let it leave at once.
+        may_send_now: bool,
     },
     /// Somebody holds it in the queue.
     Held {
@@ -335,6 +342,7 @@ pub fn view(
     MessageView {
         id: message.id.to_string(),
         is_agent: avatar.is_agent() && !is_helper,
+        is_by_software: WriterKind::of(message.author.as_deref()) == WriterKind::Software,
         is_helper,
         sources: message.sources.iter().flatten().map(source_view).collect(),
         avatar,
@@ -349,7 +357,7 @@ pub fn view(
         is_encrypted: is_encrypted(message),
         formatted: message.markdown.as_deref().filter(|_| !message.cut).map(|markdown| {
             if message.secure {
-                formatted_protected(markdown, message.id.as_str())
+                formatted_secure(markdown, message.id.as_str())
             } else {
                 to_html(markdown)
             }
@@ -378,7 +386,7 @@ pub fn view(
         asks: message.asks.as_ref().map(|card| RequestView::of(card, times)),
         offer: None,
         summary: message.summary.clone(),
-        protected: ProtectedView::of(message, times),
+        protected: SecureTextView::of(message, times),
         revision: message.revision,
         refusal: matches!(state, MessageProgress::Sent)
             .then(|| message.reason().map(|reason| failure_words(&reason)))
@@ -404,7 +412,9 @@ fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
             MessageProgress::Scheduled {
                 leaves: times.leaving(at),
                 seconds: ((at - times.now) / 1_000).max(0),
+                of: message.waits.unwrap_or(UNDO_LIVE_MS) / 1_000,
                 iso: base::time::Moment(at).iso(),
+                may_send_now: message.may_send_now,
             }
         }
         Some(MessageStatus::Sending) => MessageProgress::Sending,

@@ -28,7 +28,7 @@ use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::hrefs::contact_href;
 use crate::layout::page_layout::{PageLayout, PageLocation, search_href};
-use crate::layout::responses::PageResult;
+use crate::layout::responses::{FormOutcome, PageResult};
 use crate::layout::wording::{Avatar, StatusLabel, TimeFormat, status_label};
 use crate::pages::lists::conversation_list::{RowView, row};
 use crate::pages::lists::list_filters::FilterChoice;
@@ -117,10 +117,9 @@ pub async fn page(
     let q = asked.get("q").trim().to_owned();
     let view = asked.opt("view").unwrap_or_else(|| "all".into());
     let (mailbox, assigned) = (asked.get("mailbox"), asked.get("assigned"));
-    let (input, problem) = match check(&asked, &q, &view) {
+    let (input, problem) = match check(&asked, &q, &view).or_problems()? {
         Ok(input) => (input, None),
-        Err(Error::Invalid(problems)) => (None, problems.0.into_iter().next()),
-        Err(error) => return Err(error.into()),
+        Err(problems) => (None, problems.0.into_iter().next()),
     };
     let searched = input.is_some();
     let (frame, (found, inboxes, names, views)) = web

@@ -5,47 +5,27 @@ use std::sync::Arc;
 
 use actions::documents::files::StoredFile;
 use actions::writing::library::{self, LibraryDocument};
-use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
 use base::error::Error;
 use base::ids::DocumentId;
-use mail::{Envelope, OriginalMail, PageState};
+use mail::{Envelope, OriginalMail};
 use translation::t;
 
 use crate::Web;
 use crate::forms::form::Asked;
 use crate::layout::file_kinds::kind_and_size;
-use crate::layout::filters;
 use crate::layout::page_layout::{PageLayout, PageLocation};
 use crate::layout::responses::{self, PageResult};
 use crate::layout::wording::size;
 use crate::pages::conversation::timeline::FileView;
 use crate::pages::mail_files::files::{file_response, is_picture};
 use crate::pages::mail_files::mail_frame::{self, MailReference, host, is_mail};
+use crate::pages::mail_files::mail_page::{OriginalHead, OriginalPage, OriginalView};
 use crate::visitor::Visitor;
 
 /// Mails within mails that are opened one from another, below the one that is a file.
 const DEPTH: usize = 3;
-
-#[derive(Template)]
-#[template(path = "attached_mail.html", whitespace = "minimize")]
-struct AttachedMailPage {
-    frame: PageLayout,
-    /// Where the mail's own parts are.
-    href: String,
-    /// The conversation that it came with.
-    conversation: Option<String>,
-    filename: String,
-    document: String,
-    pictures: bool,
-    as_text: bool,
-    has_html: bool,
-    beyond_bounds: bool,
-    headers: Vec<(String, String)>,
-    text: String,
-    files: Vec<FileView>,
-}
 
 /// What is read in the mail.
 struct ReadMail {
@@ -76,19 +56,14 @@ pub async fn page(
         opened.open(stored, |raw| read(&opened, raw))
     };
     let ((frame, found), ReadMail { original, files }) = web.take_apart(reading, take).await?;
-    responses::page(&AttachedMailPage {
+    responses::page(&OriginalPage {
         frame,
-        href: mail.href(),
-        conversation: found.conversation().map(|(id, _, _)| format!("/conversations/{id}")),
-        filename: found.filename,
-        document,
-        pictures: asked.has("pictures"),
-        as_text: asked.get("as") == "text",
-        has_html: original.page == PageState::Shown,
-        beyond_bounds: original.page == PageState::BeyondBounds,
-        headers: original.headers,
-        text: original.text,
-        files,
+        head: OriginalHead::Attached {
+            conversation: found.conversation().map(|(id, _, _)| format!("/conversations/{id}")),
+            filename: found.filename,
+            document,
+        },
+        mail: OriginalView::new((mail.href(), mail.href()), &asked, original, files),
     })
 }
 

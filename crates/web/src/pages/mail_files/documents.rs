@@ -21,7 +21,7 @@ use crate::forms::form::{Asked, FormFields, PostedForm, form};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};
-use crate::layout::responses::{self, PageError, PageResult};
+use crate::layout::responses::{self, FormOutcome, PageError, PageResult};
 use crate::layout::wording::{DisplayTime, TimeFormat, number, size};
 use crate::pages::mail_files::files::is_picture;
 use crate::visitor::Visitor;
@@ -170,13 +170,12 @@ async fn build(
     typed: Option<CorrectionView>,
 ) -> Result<LibraryPage, PageError> {
     let q = asked.get("q").trim().to_owned();
-    let (input, problem) = match check(asked, &q) {
+    let (input, problem) = match check(asked, &q).or_problems()? {
         Ok(input) => (Some(input), String::new()),
-        Err(Error::Invalid(problems)) => {
+        Err(problems) => {
             let first = problems.0.into_iter().next();
             (None, first.as_ref().map(problem).unwrap_or_default())
         }
-        Err(error) => return Err(error.into()),
     };
     let wanted = match asked.opt("doc") {
         Some(id) => Some(DocumentId::parse(&id).ok_or(Error::NotFound("document"))?),
@@ -230,6 +229,8 @@ fn check(asked: &FormFields, q: &str) -> base::error::Result<SearchDocumentsInpu
     Ok(SearchDocumentsInput {
         q: Some(q.to_owned()).filter(|q| !q.is_empty()),
         kind: DocumentKind::parse(&asked.get("kind")),
+        conversation: None,
+        from: None,
         limit: Some(SHOWN),
         cursor: asked.opt("cursor"),
     })
@@ -362,15 +363,14 @@ pub async fn correct(
         }
         Err(problem) => Err(PageError::Domain(problem)),
     };
-    match outcome {
+    match outcome.or_problems()? {
         Ok(()) => web.redirect(&format!("/documents?doc={id}#detail"), Flash::Corrected),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let problems = problems.0.iter().map(|found| format!("{}.", problem(found))).collect();
             let typed = CorrectionView { problems, ..CorrectionView::of(form) };
             let asked = FormFields::read(format!("doc={id}").as_bytes());
             responses::again(&build(&web, &visitor, &asked, Some(typed)).await?)
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

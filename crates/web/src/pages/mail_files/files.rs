@@ -52,15 +52,15 @@ pub async fn attachment(
 }
 
 /// A file of a secure message; only pictures are shown.
-pub async fn protected_file(
+pub async fn secure_file(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
     Path((message, file)): Path<(String, String)>,
     Asked(asked): Asked,
 ) -> PageResult {
     let message = MessageId::parse(&message).ok_or(Error::NotFound("file"))?;
-    let read = web
-        .read(&visitor, move |tx, cx, _| secure_messages::protected_file(tx, cx, &message, &file));
+    let read =
+        web.read(&visitor, move |tx, cx, _| secure_messages::secure_file(tx, cx, &message, &file));
     Ok(picture_or_download(read.await?, &asked))
 }
 

@@ -5,5 +5,6 @@ pub mod document_requests;
 pub mod documents;
 pub mod files;
 pub mod mail_frame;
+mod mail_page;
 pub mod originals;
 pub mod previews;

@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
 use base::error::Error;
 use base::ids::MessageId;
-use mail::{HeaderField, OriginalMail, PageState};
+use mail::HeaderField;
 use translation::t;
 
 use crate::Web;
@@ -18,28 +18,10 @@ use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};
 use crate::layout::responses::{self, PageResult};
-use crate::pages::conversation::timeline::{FileView, file_view};
+use crate::pages::conversation::timeline::file_view;
 use crate::pages::mail_files::mail_frame::{self, MailReference, host};
+use crate::pages::mail_files::mail_page::{OriginalHead, OriginalPage, OriginalView};
 use crate::visitor::Visitor;
-
-#[derive(Template)]
-#[template(path = "original.html", whitespace = "minimize")]
-struct OriginalPage {
-    frame: PageLayout,
-    conversation: String,
-    message: String,
-    /// Where the message's parts are.
-    href: String,
-    /// True when remote pictures are asked for.
-    pictures: bool,
-    /// True when the text is shown although there is HTML.
-    as_text: bool,
-    has_html: bool,
-    beyond_bounds: bool,
-    headers: Vec<(String, String)>,
-    text: String,
-    files: Vec<FileView>,
-}
 
 pub async fn page(
     State(web): State<Arc<Web>>,
@@ -60,20 +42,15 @@ pub async fn page(
         Ok(((frame, files), stored))
     };
     let take = |_: &(PageLayout, Vec<TimelineFile>), stored: &[u8]| mail::original(stored);
-    let ((frame, files), shown) = web.take_apart(reading, take).await?;
-    let OriginalMail { headers, text, page } = shown;
+    let ((frame, files), original) = web.take_apart(reading, take).await?;
+    let files = files.iter().map(file_view).collect();
     responses::page(&OriginalPage {
         frame,
-        conversation,
-        message,
-        href,
-        pictures: asked.has("pictures"),
-        as_text: asked.get("as") == "text",
-        has_html: page == PageState::Shown,
-        beyond_bounds: page == PageState::BeyondBounds,
-        headers,
-        text,
-        files: files.iter().map(file_view).collect(),
+        head: OriginalHead::Message {
+            conversation: format!("/conversations/{conversation}#{message}"),
+            headers: format!("{href}/headers"),
+        },
+        mail: OriginalView::new((format!("{href}/original"), href), &asked, original, files),
     })
 }
 

@@ -23,7 +23,7 @@ use crate::Web;
 use crate::forms::form::{Asked, FormFields};
 use crate::layout::filters;
 use crate::layout::page_layout::{PageLayout, PageLocation};
-use crate::layout::responses::{self, PageError, PageResult};
+use crate::layout::responses::{self, FormOutcome, PageError, PageResult};
 use crate::visitor::Visitor;
 use plots::{DraftBar, HeatPlot, LinePlot, RowBar, VolumePlot};
 use tables::{Kpi, ReportTable};
@@ -67,9 +67,9 @@ pub async fn page(
     visitor: Visitor,
     Asked(asked): Asked,
 ) -> PageResult {
-    match build(&web, &visitor, &asked).await {
+    match build(&web, &visitor, &asked).await.or_problems()? {
         Ok(page) => web.show(&visitor, &page),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(&web, &visitor, &FormFields::default()).await?;
             (page.from, page.to) = (asked.get("from"), asked.get("to"));
             let is_day = |text: &String| is_date(text);
@@ -91,7 +91,6 @@ pub async fn page(
             };
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

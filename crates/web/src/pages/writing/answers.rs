@@ -17,12 +17,13 @@ use model::mailboxes::{self, Mailbox};
 use translation::t;
 
 use crate::Web;
+use crate::forms::field_errors::FieldErrors;
 use crate::forms::form::{Asked, PostedForm, form};
 use crate::forms::multipart::{FormFiles, FormUpload};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};
-use crate::layout::responses::{self, PageError, PageResult, see_other};
+use crate::layout::responses::{self, FormOutcome, PageError, PageResult, see_other};
 use crate::layout::wording::DisplayTime;
 use crate::visitor::Visitor;
 
@@ -155,18 +156,15 @@ pub async fn import(State(web): State<Arc<Web>>, upload: FormUpload<()>) -> Page
         _ => Err(Error::invalid("file", "Choose one file.").into()),
     };
     let mut page = build(&web, &visitor, "", "").await?;
-    match imported {
+    match imported.or_problems()? {
         Ok(result) => {
             page.imported = Some(result);
             web.show(&visitor, &page)
         }
-        Err(PageError::Domain(Error::Invalid(problems))) => {
-            let sentences: Vec<String> =
-                problems.0.into_iter().map(|problem| problem.sentence).collect();
-            page.import_error = sentences.join(" ");
+        Err(problems) => {
+            page.import_error = problems.sentences();
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }
 
@@ -184,11 +182,7 @@ struct AnswerPage {
     particulars: Vec<(Cow<'static, str>, String, bool)>,
     facts: String,
     is_retired: bool,
-    title_error: String,
-    body_error: String,
-    language_error: String,
-    date_error: String,
-    inboxes_error: String,
+    errors: FieldErrors,
     placeholders: &'static [(&'static str, &'static str)],
 }
 
@@ -208,19 +202,6 @@ impl AnswerPage {
             (true, true) => t!("New answer"),
             (true, false) => t!("Make an answer of this reply"),
             (false, _) => t!("Answer"),
-        }
-    }
-
-    fn show_problems(&mut self, problems: ValidationErrors) {
-        for problem in problems.0 {
-            let field = match problem.field.as_str() {
-                "title" => &mut self.title_error,
-                "language" => &mut self.language_error,
-                "valid_until" => &mut self.date_error,
-                "inboxes" => &mut self.inboxes_error,
-                _ => &mut self.body_error,
-            };
-            *field = problem.sentence;
         }
     }
 }
@@ -270,11 +251,7 @@ async fn form_page(
         particulars: Vec::new(),
         facts: String::new(),
         is_retired: false,
-        title_error: String::new(),
-        body_error: String::new(),
-        language_error: String::new(),
-        date_error: String::new(),
-        inboxes_error: String::new(),
+        errors: FieldErrors::default(),
         placeholders: saved_replies::PLACEHOLDERS,
     })
 }
@@ -346,11 +323,7 @@ fn with_facts(page: AnswerPage, listing: &AnswerListing) -> AnswerPage {
 
 form! {
     pub struct AnswerForm {
-        title: String,
-        body: String,
-        language: String,
-        inboxes: Vec<String>,
-        valid_until: String,
+        input: AnswerInput,
         /// The reply that it is made of.
         from: String,
         /// Words that belong to one customer, and those of them that are removed.
@@ -361,13 +334,8 @@ form! {
 
 impl AnswerForm {
     fn input(&self) -> AnswerInput {
-        AnswerInput {
-            title: self.title.clone(),
-            body: self.body.clone(),
-            language: self.language.trim().to_lowercase(),
-            inboxes: self.inboxes.clone(),
-            valid_until: self.valid_until.clone(),
-        }
+        let language = self.input.language.trim().to_lowercase();
+        AnswerInput { language, ..self.input.clone() }
     }
 }
 
@@ -384,9 +352,9 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<AnswerForm>) ->
             Some(from) => answer_from_reply::add_answer_from_reply(tx, cx, from, &input, &removed),
         })
         .await;
-    match added {
+    match added.or_problems()? {
         Ok(_) => web.redirect("/answers", Flash::AnswerSaved),
-        Err(refusal) => again(&web, &visitor, "", form, refusal).await,
+        Err(problems) => again(&web, &visitor, "", form, problems).await,
     }
 }
 
@@ -399,9 +367,9 @@ pub async fn change(
     let (answer, input) = (answer_id(&id)?, form.input());
     let changed =
         web.act(&visitor, move |tx, cx, _| answers::change_answer(tx, cx, &answer, &input)).await;
-    match changed {
+    match changed.or_problems()? {
         Ok(()) => web.redirect("/answers", Flash::AnswerSaved),
-        Err(refusal) => again(&web, &visitor, &id, form, refusal).await,
+        Err(problems) => again(&web, &visitor, &id, form, problems).await,
     }
 }
 
@@ -411,18 +379,18 @@ async fn again(
     visitor: &Visitor,
     id: &str,
     form: AnswerForm,
-    refusal: PageError,
+    problems: ValidationErrors,
 ) -> PageResult {
-    let PageError::Domain(Error::Invalid(problems)) = refusal else { return Err(refusal) };
     let marked = form.found.iter().map(|words| {
         let is_removed = form.remove.contains(words);
         (Cow::Borrowed(""), words.clone(), is_removed)
     });
     let particulars = marked.collect();
     let page = form_page(web, visitor, form.input()).await?;
-    let mut page = AnswerPage { id: id.to_owned(), from: form.from, particulars, ..page };
-    page.show_problems(problems);
-    responses::again(&page)
+    let fields = ["title", "language", "valid_until", "inboxes"];
+    let errors = FieldErrors::of(problems, &fields, "body");
+    let id = id.to_owned();
+    responses::again(&AnswerPage { id, from: form.from, particulars, errors, ..page })
 }
 
 pub async fn retire(

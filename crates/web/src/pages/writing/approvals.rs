@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use actions::conversations::timeline::MessageEntry;
 use actions::writing::approvals::{self, Decision, QueuedDraft};
-use actions::writing::{compose, drafts};
+use actions::writing::drafts::{self, DraftApproval};
+use actions::writing::seen::{DecisionOutcome, SeenConversation, SeenDraft};
 use askama::Template;
 use axum::extract::{Path, State};
-use base::error::Error;
+use base::error::{Error, ValidationErrors};
 use base::ids::{ConversationId, MessageId};
 use base::limits::{DISCARD_REASON_CHARS, REPLY_CHARS};
-use base::states::{ConversationRisk, Direction};
+use base::states::ConversationRisk;
 use model::messages::helper_drafts::HELPER_NAME;
 use model::messages::recipients::RecipientList;
+use model::people::agent_limits::unusual::{Unusual, UnusualKind};
 use translation::t;
 
 use crate::Web;
@@ -20,7 +22,7 @@ use crate::forms::form::{FormFields, FormValue, PostedForm, form};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};
-use crate::layout::responses::{self, PageError, PageResult, see_other};
+use crate::layout::responses::{self, FormOutcome, PageError, PageResult, see_other};
 use crate::layout::wording::{Avatar, DisplayTime, first_name, thousands};
 use crate::page_version::PartVersion;
 use crate::pages::conversation::booking_cards::OfferView;
@@ -28,7 +30,7 @@ use crate::pages::conversation::timeline::{MessageView, view};
 use crate::pages::lists::conversation_list::{RowBadge, subject};
 use crate::pages::mail_files::mail_frame::MailReference;
 use crate::pages::writing::recipients::{RecipientLines, party_line};
-use crate::pages::writing::rich_text::{formatted_protected, to_html};
+use crate::pages::writing::rich_text::{formatted_secure, to_html};
 use crate::pages::writing::schedule_options::{ScheduleChoice, ScheduleOptions, departure};
 use crate::visitor::Visitor;
 
@@ -77,6 +79,8 @@ struct DecisionView {
     seen: i64,
     risk: Option<ConversationRisk>,
     risk_reasons: Vec<String>,
+    /// What is unusual about the draft, a sentence each.
+    unusual: Vec<String>,
     /// When the customer wrote after the draft was made.
     meanwhile: Option<String>,
     /// When it can leave.
@@ -178,6 +182,11 @@ fn rows(queue: &[QueuedDraft], frame: &PageLayout, current: Option<&MessageId>) 
         if draft.wrote_meanwhile {
             add("warn", "in", t!("Customer wrote meanwhile"));
         }
+        for kind in draft.unusual.iter().flat_map(|kinds| kinds.iter()) {
+            if let Some(text) = unusual_mark(*kind) {
+                add("warn", "warn", text);
+            }
+        }
         if draft.asks {
             add("", "docs", t!("Asks for documents"));
         }
@@ -198,6 +207,39 @@ fn rows(queue: &[QueuedDraft], frame: &PageLayout, current: Option<&MessageId>) 
         }
     };
     queue.iter().map(row).collect()
+}
+
+/// The mark of a row; a marked conversation has one of its own.
+fn unusual_mark(kind: UnusualKind) -> Option<&'static str> {
+    Some(match kind {
+        UnusualKind::Recipients => t!("To somebody from elsewhere"),
+        UnusualKind::FirstContact => t!("First contact"),
+        UnusualKind::Links => t!("Has a foreign link"),
+        UnusualKind::Files => t!("Has files"),
+        UnusualKind::Amounts => t!("Names money"),
+        UnusualKind::Secrets => t!("Has a secret"),
+        UnusualKind::Marked => return None,
+    })
+}
+
+/// The sentence about something unusual.
+fn unusual_words(unusual: &Unusual) -> Option<String> {
+    let what = unusual.what.join(", ");
+    Some(match unusual.kind {
+        UnusualKind::Recipients => {
+            t!("It goes to {what}, who is not one of the people of this conversation.", what)
+        }
+        UnusualKind::FirstContact => {
+            t!("Nobody on the team has written to {what} before.", what)
+        }
+        UnusualKind::Links => t!("It links to {what}, which nobody here has named.", what),
+        UnusualKind::Files => t!("It has files.").to_owned(),
+        UnusualKind::Amounts => t!("It names {what}.", what),
+        UnusualKind::Secrets => {
+            t!("It has an API key, a card number or an account number in plain mail.").to_owned()
+        }
+        UnusualKind::Marked => return None,
+    })
 }
 
 fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout) -> DecisionView {
@@ -236,9 +278,10 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout)
         text: typed_text(&decision.draft).to_owned(),
         typed: typed_text(&decision.draft).to_owned(),
         revision: decision.draft.revision,
-        seen: decision.seen,
+        seen: decision.seen.next_number,
         risk: conversation.risk,
         risk_reasons: conversation.risk_reasons.0.clone(),
+        unusual: decision.unusual.iter().filter_map(unusual_words).collect(),
         meanwhile,
         later: ScheduleOptions::default(),
         changed: false,
@@ -259,7 +302,7 @@ impl DecisionView {
     /// The text as the editor shows it.
     fn editor_html(&self) -> String {
         if self.draft.protected.is_some() {
-            formatted_protected(&self.typed, &self.draft.id)
+            formatted_secure(&self.typed, &self.draft.id)
         } else {
             to_html(&self.typed)
         }
@@ -270,8 +313,7 @@ form! {
     /// The form of a draft, whichever of its buttons was pressed.
     pub struct DecisionForm {
         revision: Option<i64>,
-        /// The number of the next message, as the page showed it.
-        seen: Option<i64>,
+        seen: SeenConversation,
         /// The text, where the form lets it be edited.
         body: Option<String>,
         recipients: Option<RecipientLines>,
@@ -288,7 +330,7 @@ impl DecisionForm {
     }
 
     /// The recipients; `None` where the form does not have them.
-    fn recipients(&self) -> Result<Option<RecipientList>, String> {
+    fn read_recipients(&self) -> Result<Option<RecipientList>, String> {
         self.recipients.as_ref().map(RecipientLines::parse).transpose()
     }
 }
@@ -306,12 +348,6 @@ impl FormValue for NextPage {
     }
 }
 
-enum Outcome {
-    Approved,
-    /// The customer wrote after the page was rendered.
-    Meanwhile,
-}
-
 /// An approval counts for the revision and the messages that were on the page.
 pub async fn approve(
     State(web): State<Arc<Web>>,
@@ -320,41 +356,34 @@ pub async fn approve(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
-    let (revision, seen, typed) = (form.revision(), form.seen.unwrap_or(0), form.body.clone());
-    let recipients = match form.recipients() {
+    let seen = SeenDraft { revision: form.revision(), conversation: form.seen };
+    let typed = form.body.clone();
+    let recipients = match form.read_recipients() {
         Ok(recipients) => recipients,
         Err(sentence) => return wrong_address(&web, &visitor, &id, &form, sentence).await,
     };
     let Ok(leaves_at) = departure(&visitor, &form.later) else {
         return wrong_time(&web, &visitor, &id, &form).await;
     };
+    let approved = draft.clone();
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
-            let (message, conversation) = outbound::messages::load_outgoing(tx, cx.actor, &draft)?;
-            let message = outbound::messages::with_words(tx, cx, message)?;
-            let newer = compose::newer_than(tx, cx, conversation.id.as_str(), seen)?;
-            if newer.is_some_and(|newer| newer.direction == Direction::Inbound) {
-                return Ok(Outcome::Meanwhile);
-            }
-            if let Some(recipients) = &recipients {
-                drafts::address_draft(tx, cx, &draft, revision, recipients)?;
-            }
-            let text = typed.as_deref().or(message.markdown.as_deref()).unwrap_or(&message.text);
-            drafts::approve_draft_at(tx, cx, &draft, revision, text, leaves_at)?;
-            Ok(Outcome::Approved)
+            let (recipients, text) = (recipients.as_ref(), typed.as_deref());
+            let approval = DraftApproval { recipients, text, leaves_at };
+            drafts::approve_draft(tx, cx, &draft, seen, &approval)
         })
         .await;
-    match outcome {
-        Ok(Outcome::Approved) => {
+    match outcome.or_problems()? {
+        Ok(DecisionOutcome::Done(_)) => {
             let mut response = see_other(&form.next.0);
-            web.set_undo(&mut response, &id);
+            web.set_undo(&mut response, &visitor, &approved);
             Ok(response)
         }
-        Ok(Outcome::Meanwhile) => {
+        Ok(DecisionOutcome::Meanwhile(_)) => {
             let page = build(&web, &visitor, &id, |decision| keep_typed(decision, &form)).await?;
             responses::again(&page)
         }
-        Err(refusal) => show_refusal(&web, &visitor, &id, &form, refusal).await,
+        Err(problems) => show_problems(&web, &visitor, &id, &form, problems).await,
     }
 }
 
@@ -367,7 +396,7 @@ pub async fn save(
     let PostedForm { visitor, form } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
     let (revision, text) = (form.revision(), form.body.clone().unwrap_or_default());
-    let recipients = match form.recipients() {
+    let recipients = match form.read_recipients() {
         Ok(recipients) => recipients,
         Err(sentence) => return wrong_address(&web, &visitor, &id, &form, sentence).await,
     };
@@ -379,9 +408,9 @@ pub async fn save(
             drafts::edit_draft(tx, cx, &draft, revision, &text)
         })
         .await;
-    match saved {
+    match saved.or_problems()? {
         Ok(_) => web.redirect(&format!("/approvals/{id}"), Flash::Saved),
-        Err(refusal) => show_refusal(&web, &visitor, &id, &form, refusal).await,
+        Err(problems) => show_problems(&web, &visitor, &id, &form, problems).await,
     }
 }
 
@@ -397,9 +426,9 @@ pub async fn discard(
     let discarded = web
         .act(&visitor, move |tx, cx, _| drafts::discard_draft(tx, cx, &draft, revision, &reason))
         .await;
-    match discarded {
+    match discarded.or_problems()? {
         Ok(()) => web.redirect(&form.next.0, Flash::Discarded),
-        Err(refusal) => show_refusal(&web, &visitor, &id, &form, refusal).await,
+        Err(problems) => show_problems(&web, &visitor, &id, &form, problems).await,
     }
 }
 
@@ -427,14 +456,13 @@ async fn wrong_time(web: &Web, visitor: &Visitor, id: &str, form: &DecisionForm)
 }
 
 /// Shows the draft as it is now, or the queue if somebody else has decided about it.
-async fn show_refusal(
+async fn show_problems(
     web: &Web,
     visitor: &Visitor,
     id: &str,
     form: &DecisionForm,
-    refusal: PageError,
+    problems: ValidationErrors,
 ) -> PageResult {
-    let PageError::Domain(Error::Invalid(problems)) = refusal else { return Err(refusal) };
     if let Some(problem) = problems.0.iter().find(|problem| problem.field == "to") {
         return wrong_address(web, visitor, id, form, problem.sentence.clone()).await;
     }
@@ -447,9 +475,7 @@ async fn show_refusal(
         Some("text") => {
             t!("A message has 1 to {n} characters.", n = thousands(REPLY_CHARS))
         }
-        Some("send" | "sendAt" | "followUpAt") => {
-            problems.0.first().map(|first| first.sentence.clone()).unwrap_or_default()
-        }
+        Some("send" | "sendAt" | "followUpAt") => problems.first_sentence(),
         _ => return web.redirect("/approvals", Flash::Gone),
     };
     let page = build(web, visitor, id, |decision| {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use actions::inboxes::drafting;
 use actions::writing::autosaves::{self, Autosave, AutosaveKey, AutosaveKind};
 use actions::writing::compose::{self, ForwardedMessage, NewReply};
+use actions::writing::seen::DecisionOutcome;
 use api::operations::AddNoteInput;
 use api::operations::add_note;
 use axum::extract::{Path, State};
 use base::error::{Error, ValidationErrors};
 use base::ids::AnswerId;
 use base::limits::NOTE_CHARS;
-use base::states::Direction;
 use outbound::drafts::ReplyResult;
 use outbound::scheduling::MessageTimes;
 use translation::t;
@@ -21,7 +21,7 @@ use crate::Web;
 use crate::forms::form::{PostedForm, form};
 use crate::forms::multipart::FormUpload;
 use crate::layout::flash::Flash;
-use crate::layout::responses::{self, PageError, PageResult, see_other};
+use crate::layout::responses::{self, FormOutcome, PageResult, see_other};
 use crate::layout::wording::thousands;
 use crate::pages::conversation;
 use crate::pages::lists::list_query::ListQuery;
@@ -37,11 +37,6 @@ form! {
         from: ListQuery,
         discard: bool,
     }
-}
-
-enum Outcome {
-    Sent(ReplyResult),
-    Meanwhile { by: String, is_customer: bool },
 }
 
 pub async fn reply(
@@ -87,32 +82,22 @@ pub async fn reply(
         }
     };
     unsent::fit_files(&web, &visitor, Some(&id), "", &message).await?;
-    let (wanted, seen) = (id.clone(), form.seen.unwrap_or(0));
+    let (wanted, seen) = (id.clone(), form.seen);
     let outcome = web
-        .act(&visitor, move |tx, cx, _| {
-            if message.send
-                && message.forwards.is_none()
-                && let Some(newer) = compose::newer_than(tx, cx, &wanted, seen)?
-            {
-                let is_customer = newer.direction == Direction::Inbound;
-                return Ok(Outcome::Meanwhile { by: newer.by, is_customer });
-            }
-            Ok(Outcome::Sent(compose::send_reply(tx, cx, &wanted, &message)?))
-        })
+        .act(&visitor, move |tx, cx, _| compose::send_reply(tx, cx, &wanted, &message, seen))
         .await;
-    match outcome {
-        Ok(Outcome::Sent(result)) => leave_composer(&web, &id, &form, &result),
-        Ok(Outcome::Meanwhile { by, is_customer }) => {
+    match outcome.or_problems()? {
+        Ok(DecisionOutcome::Done(result)) => leave_composer(&web, &visitor, &id, &form, &result),
+        Ok(DecisionOutcome::Meanwhile(newer)) => {
             again(&web, &visitor, &id, &form, |composer| {
-                composer.meanwhile = Some((by, is_customer));
+                composer.meanwhile = Some((newer.by, newer.is_customer));
                 composer.keep_sticky_lock();
             })
             .await
         }
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             again(&web, &visitor, &id, &form, |composer| composer.show_problems(problems)).await
         }
-        Err(refusal) => Err(refusal),
     }
 }
 
@@ -168,14 +153,20 @@ fn autosave(visitor: &Visitor, form: &ReplyForm) -> Autosave {
     Autosave { to, cc, bcc, forwards, secure, times, ..Autosave::new(kind, form.body.clone()) }
 }
 
-fn leave_composer(web: &Web, id: &str, form: &ReplyForm, result: &ReplyResult) -> PageResult {
+fn leave_composer(
+    web: &Web,
+    visitor: &Visitor,
+    id: &str,
+    form: &ReplyForm,
+    result: &ReplyResult,
+) -> PageResult {
     let path = match form.button {
         ReplyButton::Keep => return web.redirect(&form.from.conversation(id), Flash::Kept),
         ReplyButton::SendAndClose => form.from.list(),
         _ => form.from.conversation(id),
     };
     let mut response = see_other(&path);
-    web.set_undo(&mut response, result.message_id.as_str());
+    web.set_undo(&mut response, visitor, &result.message_id);
     Ok(response)
 }
 

@@ -5,6 +5,7 @@ use actions::conversations::timeline::{self, FileLocation, MessageEntry, Timelin
 use actions::inboxes::writing_settings;
 use actions::writing::autosaves::{Autosave, AutosaveKind};
 use actions::writing::saved_replies::SavedReply;
+use actions::writing::seen::SeenConversation;
 use base::error::Error;
 use base::ids::{AttachmentId, DocumentId, MessageId, SavedReplyId};
 use base::limits::{NOTE_CHARS, REPLY_CHARS};
@@ -21,6 +22,7 @@ use crate::pages::lists::list_query::ListQuery;
 use crate::pages::writing::recipients::{RecipientLines, party_line};
 use crate::pages::writing::rich_text::to_html;
 use crate::pages::writing::schedule_options::{ScheduleChoice, ScheduleOptions};
+use crate::pages::writing::ways_to_write::{ComposerTab, WaysToWrite, reply_tab};
 
 /// Messages that a forward can choose among.
 const FORWARD_CHOICES: usize = 20;
@@ -54,6 +56,7 @@ pub struct Composer {
     pub forward: Option<ForwardView>,
     /// The first names that a note can mention.
     pub names: Vec<String>,
+    /// What the page showed of the conversation; of a first mail, when it was shown.
     pub seen: i64,
     pub body_error: String,
     pub to_error: String,
@@ -67,13 +70,6 @@ pub struct Composer {
     pub lock: Option<ComposerLock>,
     /// When it can leave, and when the conversation can come back unanswered.
     pub later: ScheduleOptions,
-}
-
-/// A way of writing.
-pub struct ComposerTab {
-    pub href: String,
-    pub label: &'static str,
-    pub current: bool,
 }
 
 pub struct SavedReplyFolder {
@@ -193,7 +189,7 @@ impl Composer {
             to: party_line(&to),
             cc: party_line(&cc),
             from_address: open.mailbox.address.to_string(),
-            seen: open.seen,
+            seen: open.seen.next_number,
             lock: (kind == AutosaveKind::Reply).then(|| ComposerLock::of(open)).flatten(),
             quotes: kind == AutosaveKind::Reply && open.has_mail() && !open.writing.always_secure,
             names: match kind {
@@ -253,6 +249,12 @@ impl Composer {
 
     pub fn is_note(&self) -> bool {
         self.kind == AutosaveKind::Note
+    }
+
+    /// Whom a reply goes to is one line until it is opened; what must be filled in first is open.
+    pub fn is_folded(&self) -> bool {
+        let is_reply = !self.is_new() && !self.is_note() && self.forward.is_none();
+        is_reply && self.to_error.is_empty() && !self.to.trim().is_empty()
     }
 
     pub fn is_new(&self) -> bool {
@@ -362,28 +364,13 @@ fn first_names(open: &OpenConversation) -> Vec<String> {
 
 /// The ways of writing in a conversation.
 fn tabs(open: &OpenConversation, composer: &Composer, to_sender: bool) -> Vec<ComposerTab> {
-    let has_others = open.has_others();
     let current = match composer.kind {
         AutosaveKind::Note => "note",
         AutosaveKind::Forward => "forward",
-        _ if to_sender || !has_others => "sender",
-        _ => "all",
+        _ if to_sender => "sender",
+        _ => reply_tab(open, &composer.cc),
     };
-    let mut ways = Vec::new();
-    if has_others {
-        ways.push(("all", t!("Reply all")));
-    }
-    ways.push(("sender", t!("Reply")));
-    if open.has_mail() {
-        ways.push(("forward", t!("Forward")));
-    }
-    ways.extend([("note", t!("Note")), ("ask", t!("Documents")), ("times", t!("Times"))]);
-    let tab = |(write, label): (&str, &'static str)| ComposerTab {
-        href: format!("{}?write={write}", composer.place),
-        label,
-        current: write == current,
-    };
-    ways.into_iter().map(tab).collect()
+    WaysToWrite::of(open).tabs(&composer.place, current)
 }
 
 /// The message that is passed on: the chosen one, or the newest that came in.
@@ -462,8 +449,7 @@ form! {
         body: String,
         format: TextFormat,
         recipients: RecipientLines,
-        /// The number of the next message, as the page showed it.
-        seen: Option<i64>,
+        seen: SeenConversation,
         from: ListQuery,
         /// The message that is passed on, and those of its files that go along.
         forwards: Option<MessageId>,

@@ -9,7 +9,6 @@ use actions::writing::saved_replies::{self, SavedReply};
 use actions::writing::unsent_files;
 use askama::Template;
 use axum::extract::{Path, State};
-use base::error::Error;
 use base::ids::MailboxId;
 use model::mailboxes::{self, Mailbox};
 use model::messages::attachments::OutgoingAttachment;
@@ -22,7 +21,7 @@ use crate::forms::multipart::FormUpload;
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};
-use crate::layout::responses::{self, PageError, PageResult, see_other};
+use crate::layout::responses::{self, FormOutcome, PageError, PageResult, see_other};
 use crate::pages::writing::composer::{Composer, FormValues, ReplyButton};
 use crate::pages::writing::recipients::RecipientLines;
 use crate::pages::writing::schedule_options::{ScheduleChoice, message_times, unsent_times};
@@ -53,6 +52,7 @@ form! {
         has_lock: bool = "lock",
         later: ScheduleChoice,
         follow_up: ScheduleChoice,
+        opened_at: Option<i64> = "seen",
         button: ReplyButton,
     }
 }
@@ -125,6 +125,7 @@ async fn build(
         (inbox.id.to_string(), label, inbox.id.as_str() == unsent.chosen)
     };
     composer.inboxes = unsent.inboxes.iter().map(label).collect();
+    composer.seen = frame.times.now;
     let composer = composer.with_times(&frame.times);
     Ok((frame, composer))
 }
@@ -160,6 +161,7 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
     let first = FirstMail {
         mailbox: form.mailbox.clone(),
         subject: form.subject.clone(),
+        opened_at: form.opened_at,
         message: NewReply {
             body: form.body.clone(),
             format: form.format,
@@ -173,14 +175,14 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
     };
     unsent::fit_files(&web, &visitor, None, &first.mailbox, &first.message).await?;
     let sent = web.act(&visitor, move |tx, cx, _| compose::send_first_mail(tx, cx, &first)).await;
-    match sent {
+    match sent.or_problems()? {
         Ok((conversation, result)) => {
             let path = format!("/conversations/{conversation}");
             let mut response = match form.button {
                 ReplyButton::Keep => web.redirect(&path, Flash::Kept)?,
                 _ => {
                     let mut response = see_other(&path);
-                    web.set_undo(&mut response, result.message_id.as_str());
+                    web.set_undo(&mut response, &visitor, &result.message_id);
                     response
                 }
             };
@@ -189,10 +191,9 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
             }
             Ok(response)
         }
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             again(&web, &visitor, &form, |composer| composer.show_problems(problems)).await
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

@@ -3,6 +3,7 @@
 use actions::conversation_bookings::MessageOffer;
 use actions::conversations::{open_conversation, timeline};
 use actions::writing::autosaves::AutosaveKind;
+use actions::writing::seen::SeenConversation;
 use api::operations::FindSlotsInput;
 use api::operations::find_slots;
 use base::limits::SLOT_DAYS;
@@ -72,7 +73,7 @@ form! {
         keep: bool,
         /// Shows another type's times, or those of other days; the value is the first day.
         show: Option<String>,
-        seen: Option<i64>,
+        seen: SeenConversation,
         from: ListQuery,
     }
 }

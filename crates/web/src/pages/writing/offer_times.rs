@@ -3,30 +3,24 @@
 use std::sync::Arc;
 
 use actions::writing::compose::{self, NewReply};
+use actions::writing::seen::DecisionOutcome;
 use axum::extract::{Path, State};
-use base::error::Error;
 use base::limits::OFFERED_TIMES;
 use base::time::Moment;
 use bookings::offers::OfferInput;
 use model::messages::written_text::TextFormat;
-use outbound::drafts::ReplyResult;
 use outbound::scheduling::MessageTimes;
 use translation::t;
 
 use crate::Web;
 use crate::forms::form::PostedForm;
 use crate::layout::flash::Flash;
-use crate::layout::responses::{self, PageError, PageResult, see_other};
+use crate::layout::responses::{self, FormOutcome, PageResult, see_other};
 use crate::pages::conversation;
 use crate::pages::writing::offer_form::{OfferForm, TimesForm, read_free};
 use crate::pages::writing::recipients::RecipientLines;
 use crate::pages::writing::unsent;
 use crate::visitor::Visitor;
-
-enum Outcome {
-    Offered(ReplyResult),
-    Meanwhile(String),
-}
 
 pub async fn offer(
     State(web): State<Arc<Web>>,
@@ -37,37 +31,33 @@ pub async fn offer(
     if let Some(first) = &form.show {
         return again(&web, &visitor, &id, &form, first, Vec::new()).await;
     }
-    let (message, offer) = match check_form(&form) {
-        Ok(checked) => checked,
+    let (message, offer) = match read_offer(&form) {
+        Ok(offer) => offer,
         Err(sentence) => {
             return again(&web, &visitor, &id, &form, &form.first, vec![sentence]).await;
         }
     };
     unsent::fit_files(&web, &visitor, Some(&id), "", &message).await?;
-    let (wanted, seen) = (id.clone(), form.seen.unwrap_or(0));
+    let (wanted, seen) = (id.clone(), form.seen);
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
-            if message.send
-                && let Some(newer) = compose::newer_than(tx, cx, &wanted, seen)?
-            {
-                return Ok(Outcome::Meanwhile(newer.by));
-            }
-            Ok(Outcome::Offered(compose::offer_times(tx, cx, &wanted, &message, &offer)?))
+            compose::offer_times(tx, cx, &wanted, &message, &offer, seen)
         })
         .await;
-    let problems = match outcome {
-        Ok(Outcome::Offered(_)) if form.keep => {
+    let problems = match outcome.or_problems()? {
+        Ok(DecisionOutcome::Done(_)) if form.keep => {
             return web.redirect(&form.from.conversation(&id), Flash::Kept);
         }
-        Ok(Outcome::Offered(result)) => {
+        Ok(DecisionOutcome::Done(result)) => {
             let mut response = see_other(&form.from.conversation(&id));
-            web.set_undo(&mut response, result.message_id.as_str());
+            web.set_undo(&mut response, &visitor, &result.message_id);
             return Ok(response);
         }
-        Ok(Outcome::Meanwhile(by)) => {
+        Ok(DecisionOutcome::Meanwhile(newer)) => {
+            let by = newer.by;
             vec![t!("{by} wrote meanwhile. Nothing was sent; read it and send again.", by)]
         }
-        Err(PageError::Domain(Error::Invalid(problems))) => problems
+        Err(problems) => problems
             .0
             .into_iter()
             .map(|problem| match problem.field.as_str() {
@@ -80,14 +70,13 @@ pub async fn offer(
                 _ => problem.sentence,
             })
             .collect(),
-        Err(refusal) => return Err(refusal),
     };
     again(&web, &visitor, &id, &form, &form.first, problems).await
 }
 
 /// The reply and its offer; the error is a sentence, which is translated where it is shown: the
 /// reader's language is not known yet.
-fn check_form(form: &TimesForm) -> Result<(NewReply, OfferInput), String> {
+fn read_offer(form: &TimesForm) -> Result<(NewReply, OfferInput), String> {
     let recipients = form.recipients.parse()?;
     if form.times.0.len() > OFFERED_TIMES {
         return Err(format!("Offer at most {OFFERED_TIMES} times. The link has all the others."));

@@ -2,28 +2,21 @@
 
 use std::sync::Arc;
 
-use actions::writing::compose;
+use actions::documents::document_requests::request_documents;
+use actions::writing::seen::DecisionOutcome;
 use api::fields::check_body;
-use api::operations::request_documents;
 use api::operations::{REQUEST_DOCUMENTS, RequestDocumentsInput};
 use axum::extract::{Path, State};
-use base::error::{Error, ValidationError, ValidationErrors};
-use outbound::drafts::ReplyResult;
+use base::error::{Error, ValidationError};
 use serde_json::{Map, Value, json};
 use translation::t;
 
 use crate::Web;
 use crate::forms::form::PostedForm;
 use crate::layout::flash::Flash;
-use crate::layout::responses::{self, PageError, PageResult, see_other};
+use crate::layout::responses::{self, FormOutcome, PageResult, see_other};
 use crate::pages::conversation;
 use crate::pages::writing::request_form::{AskForm, RequestForm};
-
-enum Outcome {
-    Asked(ReplyResult),
-    Meanwhile(String),
-    Refused(ValidationErrors),
-}
 
 pub async fn ask(
     State(web): State<Arc<Web>>,
@@ -31,38 +24,29 @@ pub async fn ask(
     posted: PostedForm<RequestForm>,
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
-    let (seen, send) = (form.seen.unwrap_or(0), !form.keep);
-    let input = if form.more { Err(Vec::new()) } else { check_form(&id, &form) };
+    let seen = form.seen;
+    let input = if form.more { Err(Vec::new()) } else { read_request(&id, &form) };
     let problems = match input {
         Err(problems) => problems,
         Ok(input) => {
+            let (wanted, request) = (id.clone(), input.into_request());
             let outcome = web
-                .act(&visitor, move |tx, cx, _| {
-                    if input.send
-                        && let Some(newer) = compose::newer_than(tx, cx, &input.id, seen)?
-                    {
-                        return Ok(Outcome::Meanwhile(newer.by));
-                    }
-                    Ok(Outcome::Asked(request_documents(tx, cx, input.clone())?))
-                })
+                .act(&visitor, move |tx, cx, _| request_documents(tx, cx, &wanted, &request, seen))
                 .await;
-            let outcome = match outcome {
-                Err(PageError::Domain(Error::Invalid(problems))) => Outcome::Refused(problems),
-                outcome => outcome?,
-            };
-            match outcome {
-                Outcome::Refused(problems) => {
+            match outcome.or_problems()? {
+                Err(problems) => {
                     problems.0.into_iter().map(|problem| alone(problem.sentence)).collect()
                 }
-                Outcome::Asked(result) if send => {
-                    let mut response = see_other(&form.from.conversation(&id));
-                    web.set_undo(&mut response, result.message_id.as_str());
-                    return Ok(response);
-                }
-                Outcome::Asked(_) => {
+                Ok(DecisionOutcome::Done(_)) if form.keep => {
                     return web.redirect(&form.from.conversation(&id), Flash::Kept);
                 }
-                Outcome::Meanwhile(by) => {
+                Ok(DecisionOutcome::Done(result)) => {
+                    let mut response = see_other(&form.from.conversation(&id));
+                    web.set_undo(&mut response, &visitor, &result.message_id);
+                    return Ok(response);
+                }
+                Ok(DecisionOutcome::Meanwhile(newer)) => {
+                    let by = newer.by;
                     let told =
                         t!("{by} wrote meanwhile. Nothing was sent; read it and send again.", by);
                     vec![alone(told)]
@@ -78,7 +62,10 @@ pub async fn ask(
 }
 
 /// The request after the API's own checks; the error is what is wrong.
-fn check_form(id: &str, form: &RequestForm) -> Result<RequestDocumentsInput, Vec<ValidationError>> {
+fn read_request(
+    id: &str,
+    form: &RequestForm,
+) -> Result<RequestDocumentsInput, Vec<ValidationError>> {
     let documents: Vec<Value> = form
         .lines
         .iter()

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use actions::writing::seen::SeenConversation;
 use base::limits::{REMINDER_DAYS, REQUEST_ITEMS};
 
 use crate::forms::form::{FormFields, FormValue, form};
@@ -21,8 +22,7 @@ form! {
         keep: bool,
         /// Shows the form again with more lines.
         more: bool,
-        /// The number of the next message, as the page showed it.
-        seen: Option<i64>,
+        seen: SeenConversation,
         from: ListQuery,
     }
 }

@@ -16,7 +16,7 @@ pub fn formatted_with_files(markdown: &str, files: &str) -> String {
 }
 
 /// The same for a secure message, as the team sees it.
-pub fn formatted_protected(markdown: &str, message: &str) -> String {
+pub fn formatted_secure(markdown: &str, message: &str) -> String {
     formatted_with_files(markdown, &format!("/protected/{message}/"))
 }
 

@@ -19,7 +19,7 @@ use translation::t;
 use crate::Web;
 use crate::forms::form::{Asked, FormFields, FormValue, form};
 use crate::forms::multipart::{FormFiles, FormUpload};
-use crate::layout::responses::{self, PageError, PageResult};
+use crate::layout::responses::{self, FormOutcome, PageError, PageResult};
 use crate::pages::mail_files::files::is_picture;
 use crate::pages::writing::composer::{FormValues, ReplyButton};
 use crate::pages::writing::recipients::RecipientLines;
@@ -116,12 +116,9 @@ pub async fn attach(
             unsent_files::attach(tx, cx, &place, &files)
         })
         .await;
-    match added {
+    match added.or_problems()? {
         Ok(()) => Ok(None),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
-            Ok(problems.0.into_iter().next().map(|problem| problem.sentence))
-        }
-        Err(refusal) => Err(refusal),
+        Err(problems) => Ok(problems.0.into_iter().next().map(|problem| problem.sentence)),
     }
 }
 

@@ -88,10 +88,15 @@ async fn errors_of_a_readable_request_are_200(app: TestApp) {
         let answer = ask_legacy(&app, &key, method, json!({})).await.is(200);
         assert_eq!(code(&answer), -32601, "{method}");
     }
-    for name in ["no_such_tool", "reply"] {
-        let answer = ask_legacy(&app, &key, "tools/call", json!({ "name": name })).await.is(200);
-        assert_eq!(code(&answer), INVALID_PARAMS, "{name}");
-    }
+    let unknown = json!({ "name": "no_such_tool" });
+    let answer = ask_legacy(&app, &key, "tools/call", unknown).await.is(200);
+    assert_eq!(code(&answer), INVALID_PARAMS);
+    // One that the key lacks a scope for says which.
+    let beyond = json!({ "name": "reply", "arguments": { "id": "cnv_0", "body": "x" } });
+    let answer = ask_legacy(&app, &key, "tools/call", beyond).await.is(200).json();
+    assert_eq!(answer["result"]["isError"], true);
+    let sentence = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(sentence.contains("lacks the scope draft"), "{sentence}");
 }
 
 async fn a_tool_works_as_in_the_current_era(app: TestApp) {

@@ -29,6 +29,7 @@ pub fn post(key: Option<&str>, headers: &[(&str, &str)], body: impl Into<Body>) 
         request = request.header("authorization", format!("Bearer {key}"));
     }
     request
+        .header("mailroom-structured-content", "full")
         .header("content-type", "application/json")
         .header("accept", "application/json, text/event-stream")
         .body(body.into())

@@ -8,10 +8,10 @@ use axum::body::Body;
 use base::actor::Plan;
 use serde_json::{Value, json};
 
-use super::{INVALID_PARAMS, body_of, call, code};
+use super::{body_of, call};
 use crate::api::{
-    ALL, ON_BOOKINGS, ON_CONTACTS, ON_DOCUMENTS, ON_OWN_DRAFTS, ON_PAIRS, ON_SECURE_MESSAGES, OPS,
-    Op, SENDING, a_booking, a_secure_message, op, rows, with_header,
+    ALL, ON_ACTS, ON_BOOKINGS, ON_CONTACTS, ON_DOCUMENTS, ON_OWN_DRAFTS, ON_PAIRS,
+    ON_SECURE_MESSAGES, OPS, Op, SENDING, a_booking, a_secure_message, op, rows, with_header,
 };
 use crate::support::{
     Answer, Backend, MINUTE, TestApp, TestKey, file, held_warning, letter, nowhere, query, request,
@@ -72,22 +72,6 @@ fn told(backend: Backend, door: Through) -> Vec<String> {
 #[derive(Clone)]
 struct Holder {
     key: TestKey,
-    scopes: &'static str,
-}
-
-impl Holder {
-    /// True when the tool of an operation is among those that the key is shown (API section 4.16).
-    fn sees(&self, op: &Op) -> bool {
-        let has = |scope| self.scopes.split(' ').any(|held| held == scope);
-        match op.scope {
-            "read" => true,
-            "send" if ["stop_message", "revoke_message"].contains(&op.name) => has("send"),
-            "send" if ON_BOOKINGS.iter().any(|own| own.name == op.name) => has("send"),
-            "draft" if ON_OWN_DRAFTS.iter().any(|own| own.name == op.name) => has("draft"),
-            "draft" | "send" => has("draft") || has("send"),
-            scope => has(scope),
-        }
-    }
 }
 
 struct Story {
@@ -107,9 +91,9 @@ impl Story {
         let held = app.deliver(&app.support, scam).await.conversation.to_string();
         let mut holders = Vec::new();
         for scopes in [ALL, "read", "write", "draft", "send", "record"] {
-            holders.push(Holder { key: app.key(scopes).await, scopes });
+            holders.push(Holder { key: app.key(scopes).await });
         }
-        let gone = Holder { key: app.key(ALL).await, scopes: ALL };
+        let gone = Holder { key: app.key(ALL).await };
         app.revoke(&gone.key).await;
         let all = holders[0].clone();
 
@@ -119,11 +103,22 @@ impl Story {
         let filed = text_of(&filed[0], "id");
         let (kind, booking) = a_booking(app, &all.key).await;
         let second = app.mail("bruno@keller.example", "Second", "About another lamp").await;
-        let others = [SENDING, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, ON_BOOKINGS, ON_PAIRS];
+        let others = [SENDING, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, ON_BOOKINGS, ON_PAIRS, ON_ACTS];
+        let mut act = String::new();
         let tools = ON_DOCUMENTS.iter().filter(|op| op.name == "read_document");
         let tools = tools.chain(ON_CONTACTS);
         for op in OPS.iter().chain(others.into_iter().flatten()).chain(tools) {
+            if op.name == "undo" {
+                act = an_act(&self.app, &all.key, &id).await;
+            }
             let right = match (op.name, op.is_of_message()) {
+                ("help", _) => json!({ "tool": "reply" }),
+                ("update_conversations", _) => {
+                    let mut right = arguments(op, &id);
+                    right["ids"] = json!([id]);
+                    right
+                }
+                ("undo", _) => arguments(op, &act),
                 ("find_slots", _) => arguments(op, &kind),
                 ("move_booking" | "cancel_booking", _) => arguments(op, &booking),
                 ("create_booking", _) => {
@@ -224,9 +219,7 @@ impl Story {
             self.app.settle().await;
         }
         let outcome = match self.door {
-            Through::Rest => {
-                rest_outcome(&ask_rest(&self.app, op, key, &arguments).await, holder.sees(op))
-            }
+            Through::Rest => rest_outcome(&ask_rest(&self.app, op, key, &arguments).await),
             Through::Mcp => {
                 mcp_outcome(op, &call(&self.app, key, op.tool(), arguments.clone()).await)
             }
@@ -244,6 +237,13 @@ fn without_transaction(outcome: &str) -> String {
     let Some((before, cursor)) = outcome.rsplit_once(" next Some(") else { return outcome.into() };
     let parts: Vec<&str> = cursor.splitn(3, '.').collect();
     format!("{before} next Some({}.{}", parts[0], parts[2])
+}
+
+/// What the key did with many conversations, to be undone.
+async fn an_act(app: &TestApp, key: &TestKey, conversation: &str) -> String {
+    let body = json!({ "ids": [conversation], "addTags": ["undone"] });
+    let done = app.post(key, "/conversations/batch", body).await.is(200).json();
+    text_of(&done, "undoId")
 }
 
 /// The arguments of a request that is right.
@@ -279,6 +279,10 @@ fn wrongs(op: &Op) -> Vec<Value> {
         "assign_conversation" => vec![json!({ "to": "x" }), json!({ "to": "user:usr_0" })],
         "merge_conversations" => vec![json!({ "into": 1 }), json!({ "into": "cnv_0" })],
         "split_conversation" => vec![json!({ "messageId": " " }), json!({ "messageId": "msg_0" })],
+        "help" => vec![json!({ "tool": "none" })],
+        "update_conversations" => vec![json!({ "ids": [], "status": "x" })],
+        "undo" => vec![json!({ "id": "und_0" })],
+        "hand_over" => vec![json!({ "reason": " " }), json!({ "to": "Nobody" })],
         "reply" => vec![
             json!({ "body": 1, "send": "x", "documents": [{}] }),
             json!({ "sendAt": "2020-01-01T09:00:00Z", "send": true }),
@@ -329,23 +333,18 @@ async fn ask_rest(app: &TestApp, op: &Op, key: &TestKey, arguments: &Value) -> A
 }
 
 /// What became of a REST request, in words that both doors share.
-fn rest_outcome(answer: &Answer, is_shown: bool) -> String {
+fn rest_outcome(answer: &Answer) -> String {
     let text = String::from_utf8_lossy(&answer.bytes);
     if (200..300).contains(&answer.status) {
         return format!("done {text} next {:?}", cursor(answer));
     }
     let sentence = answer.error().replace("Idempotency-Key:", "idempotencyKey:");
     match answer.status {
-        403 if sentence.contains("lacks the scope") => match is_shown {
-            true => format!("not done {sentence}"),
-            false => NO_TOOL.into(),
-        },
+        403 if !sentence.contains("Pro and Team plans") => format!("not done {sentence}"),
         status @ (401 | 403 | 429) => format!("refused {status} {sentence}"),
         _ => format!("not done {sentence}"),
     }
 }
-
-const NO_TOOL: &str = "refused: there is no such tool for this key";
 
 fn cursor(answer: &Answer) -> Option<String> {
     let next = answer.next()?;
@@ -354,10 +353,6 @@ fn cursor(answer: &Answer) -> Option<String> {
 
 fn mcp_outcome(op: &Op, answer: &Answer) -> String {
     let json = answer.json();
-    if answer.status == 400 {
-        assert_eq!(code(answer), INVALID_PARAMS);
-        return NO_TOOL.into();
-    }
     if answer.status != 200 {
         let sentence = json["error"]["message"].as_str().unwrap();
         return format!("refused {} {sentence}", answer.status);

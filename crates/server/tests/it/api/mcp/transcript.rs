@@ -1,7 +1,6 @@
 //! A working day of an agent: mail comes in, it reads, tags, notes and drafts, and the draft waits
 //! for a person.
 
-use actions::writing::drafts;
 use base::ids::MessageId;
 use serde_json::{Value, json};
 
@@ -72,7 +71,7 @@ async fn an_agent_reads_tags_and_drafts_and_a_person_decides(app: TestApp) {
     let message = MessageId::parse(drafted["messageId"].as_str().unwrap()).unwrap();
     app.act(&ines, move |tx, cx| {
         let (draft, _) = outbound::messages::load_outgoing(tx, cx.actor, &message)?;
-        drafts::approve_draft(tx, cx, &message, draft.revision, "Hello Bruno, it left Tuesday.")
+        testing::approve_draft(tx, cx, &message, draft.revision, "Hello Bruno, it left Tuesday.")
     })
     .await;
     let read = done(&app, &key, "get_conversation", json!({ "id": id })).await;

@@ -9,6 +9,7 @@ use actions::integrations::oauth_tokens::{CodeExchange, IssuedTokens};
 use actions::integrations::webhooks::MadeWebhook;
 use actions::sign_in::provider_rules::ProviderPlan;
 use actions::sign_in::sign_in_steps::SignInProgress;
+use api::webhook_json::CreatedWebhook;
 use base::ids::{AgentId, Ids, WebhookId};
 use base::security::web_push::PushTarget;
 use bookings::calendars::{CalendarKind, CalendarSource, NewCalendar};
@@ -35,6 +36,12 @@ fn no_secret_is_in_the_debug_output_of_what_holds_it() {
     let ids = Ids::with_seed(1);
     hides(&MadeKey { id: AgentId::new(&ids, 0), key: secret() });
     hides(&MadeWebhook { id: WebhookId::new(&ids, 0), secret: secret() });
+    hides(&CreatedWebhook {
+        id: WebhookId::new(&ids, 0),
+        url: "https://shop.example/hook".into(),
+        events: Vec::new(),
+        secret: secret(),
+    });
     hides(&IssuedTokens {
         access_token: secret(),
         refresh_token: secret(),

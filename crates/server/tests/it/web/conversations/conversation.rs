@@ -1,5 +1,6 @@
 //! The conversation page.
 
+use base::limits::UNDO_PEOPLE_SECONDS;
 use base::time::Moment;
 use serde_json::json;
 
@@ -7,6 +8,8 @@ use crate::support::*;
 
 on_both!(
     a_reply_leaves_after_the_undo_window_unless_someone_stops_it,
+    a_message_is_sent_now_by_whoever_may_stop_it,
+    the_stack_shows_three_at_most_and_what_was_stopped_goes,
     the_timeline_tells_what_ended_a_snooze,
     sending_and_closing_is_one_step,
     what_is_wrong_stands_beside_what_was_typed,
@@ -20,6 +23,9 @@ on_both!(
     a_tag_of_the_list_counts_instead_of_what_was_typed_to_find_it,
     an_encrypted_mail_says_that_it_is
 );
+
+/// For so long and a moment more pages show a message that was just sent.
+const TOAST: i64 = 9_000;
 
 async fn a_reply_leaves_after_the_undo_window_unless_someone_stops_it(app: TestApp) {
     let received = app.mail("ann@shop.example Ann Shop", "Lamps", "Where are they?").await;
@@ -40,10 +46,12 @@ async fn a_reply_leaves_after_the_undo_window_unless_someone_stops_it(app: TestA
     assert_eq!(messages[1]["status"], "scheduled");
     assert_eq!(messages[1]["text"], "They left\non Tuesday.");
 
-    let leaves = Moment(app.now() + UNDO).clock_time();
+    let leaves = Moment(app.now() + UNDO_PEOPLE_SECONDS * 1_000).clock_time();
     let anywhere = browser.get("/settings/tags").await.is(200);
-    anywhere.shows("Your message to").shows(&format!("leaves at {leaves}"));
+    anywhere.shows(">To Ann Shop</a>").shows(&format!("leaves at {leaves}"));
     let stop = anywhere.between("action=\"/messages/", "\"").to_owned();
+    app.advance(TOAST);
+    browser.get("/settings/tags").await.is(200).hides(">To Ann Shop</a>");
     let page = browser.get(&path).await.is(200);
     page.shows("copy to boss@shop.example").shows(&format!("Leaves at {leaves}"));
     let bo = app.person("Bo").await;
@@ -53,9 +61,51 @@ async fn a_reply_leaves_after_the_undo_window_unless_someone_stops_it(app: TestA
     other.get(&path).await.shows("Stopped. It is a draft again, nothing was sent.");
     let messages = app.timeline(&key, &received.conversation, "message").await;
     assert_eq!(messages[1]["status"], "draft");
-    browser.get("/settings/tags").await.hides("Your message to");
-    other.post(&format!("/messages/{stop}"), &[]).await.goes_to("/leaving");
-    other.get("/leaving").await.shows("Too late");
+    other.post(&format!("/messages/{stop}"), &[]).await.goes_to(&path);
+    other.get(&path).await.shows("It was stopped already. Nothing was sent.");
+}
+
+async fn a_message_is_sent_now_by_whoever_may_stop_it(app: TestApp) {
+    let received = app.mail("ann@shop.example Ann Shop", "Lamps", "Where are they?").await;
+    let path = format!("/conversations/{}", received.conversation);
+    let browser = app.signed_in(&app.owner).await;
+    let fields = [("seen", "9"), ("to", "ann@shop.example"), ("body", "By sea.")];
+    browser.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
+    let page = browser.get("/leaving").await.is(200);
+    page.shows("Send now");
+    let now = page.between("formaction=\"", "\"").to_owned();
+    let bo = app.person("Bo").await;
+    let other = app.signed_in(&bo).await;
+    other.get(&path).await.is(200).shows(&format!("formaction=\"{now}\"")).shows("Leaving soon");
+    other.post(&now, &[]).await.goes_to(&path);
+    other.get(&path).await.shows("It leaves now.");
+    browser.post(&now, &[]).await.goes_to(&path);
+    app.pass(0).await;
+    assert_eq!(app.outside.relay.attempts().len(), 1);
+    browser.post(&now, &[]).await.goes_to(&path);
+    app.pass(UNDO).await;
+    assert_eq!(app.outside.relay.attempts().len(), 1);
+    browser.get(&path).await.shows("let the message leave at once").hides("Send now");
+}
+
+async fn the_stack_shows_three_at_most_and_what_was_stopped_goes(app: TestApp) {
+    let browser = app.signed_in(&app.owner).await;
+    for name in ["Ann", "Bea", "Cid", "Dora"] {
+        let from = format!("{}@shop.example {name}", name.to_lowercase());
+        let received = app.mail(&from, "Lamps", "Where are they?").await;
+        let path = format!("/conversations/{}", received.conversation);
+        let to = format!("{}@shop.example", name.to_lowercase());
+        let fields = [("seen", "9"), ("to", to.as_str()), ("body", "By sea.")];
+        browser.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
+    }
+    let page = browser.get("/settings/tags").await.is(200);
+    page.hides(">To Ann</a>").shows(">To Bea</a>").shows(">To Cid</a>").shows(">To Dora</a>");
+    // Z stops the newest, and only it says so.
+    assert_eq!(page.text.matches("data-key=\"z\"").count(), 1);
+    let newest = page.text.rsplit_once("/stop\"").unwrap().0.rsplit_once('"').unwrap().1.to_owned();
+    browser.post(&format!("{newest}/stop"), &[]).await.is(303);
+    let page = browser.get("/settings/tags").await.is(200);
+    page.shows("Stopped, nothing was sent.").hides(">To Dora</a>").shows(">To Cid</a>");
 }
 
 async fn the_timeline_tells_what_ended_a_snooze(app: TestApp) {

@@ -52,7 +52,7 @@ impl TestApp {
 }
 
 /// What follows a mark in the newest mail that has it.
-pub(super) fn after(app: &TestApp, mark: &str, chars: usize) -> String {
+pub(in crate::web) fn after(app: &TestApp, mark: &str, chars: usize) -> String {
     let mails = app.outside.relay.attempts();
     let found = mails.iter().rev().find_map(|mail| {
         let text = String::from_utf8_lossy(&mail.bytes).replace("=\r\n", "");
@@ -61,12 +61,12 @@ pub(super) fn after(app: &TestApp, mark: &str, chars: usize) -> String {
     found.expect("a mail with it")
 }
 
-pub(super) fn csrf(page: &Page) -> String {
+pub(in crate::web) fn csrf(page: &Page) -> String {
     page.between("name=\"csrf\" value=\"", "\"").to_owned()
 }
 
 /// The id of the form of an answer; nothing on a page without one.
-pub(super) fn form_id(page: &Page) -> String {
+pub(in crate::web) fn form_id(page: &Page) -> String {
     let form = page.text.split_once("name=\"form_id\" value=\"");
     form.map(|(_, rest)| rest.split('"').next().unwrap().to_owned()).unwrap_or_default()
 }
@@ -98,7 +98,7 @@ impl Reader<'_> {
 }
 
 /// Posts a form with files.
-pub(super) async fn post_form(
+pub(in crate::web) async fn post_form(
     browser: &Browser<'_>,
     path: &str,
     fields: &[(&str, &str)],

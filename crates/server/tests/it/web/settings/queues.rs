@@ -42,7 +42,7 @@ async fn an_owner_holds_releases_and_discards_a_message(app: TestApp) {
     let held = "Olive Owner holds it in the queue";
     browser.get("/leaving").await.is(200).shows(held).hides("Time left to stop");
     browser.get(&path).await.is(200).shows(held).shows("held the message in the queue");
-    browser.get("/inbox?view=open").await.is(200).shows("Message held");
+    browser.get("/inbox?view=waiting").await.is(200).shows("Message held");
     act(&browser, &message, "release").await;
     browser.get(&path).await.is(200).hides(held).shows("released the message");
     act(&browser, &message, "discard").await;

@@ -11,6 +11,7 @@ on_both!(
     an_owner_is_removed_by_an_owner_and_nobody_by_themselves,
     a_tag_is_renamed_everywhere_or_merged_with_another,
     an_inbox_is_renamed_on_its_page,
+    a_key_administers_only_when_that_is_ticked,
     the_audit_log_says_who_changed_what_and_hides_what_is_private,
     a_key_tells_when_it_was_last_used
 );
@@ -156,6 +157,16 @@ async fn an_inbox_is_renamed_on_its_page(app: TestApp) {
     browser.post(&path, &[("name", " ")]).await.is(422).shows("Give the inbox a name");
     let bo = app.person("Bo").await;
     app.signed_in(&bo).await.post(&path, &[("name", "Mine")]).await.is(403);
+}
+
+async fn a_key_administers_only_when_that_is_ticked(app: TestApp) {
+    let owner = app.signed_in(&app.owner).await;
+    let keys = "/settings/keys";
+    owner.post(keys, &[("name", "Robo"), ("scope", "draft"), ("works", "live")]).await.is(200);
+    let page = owner.get(keys).await.is(200);
+    page.shows("Webhooks, and undoing").shows("value=\"admin\"").hides("read, administer");
+    owner.post(keys, &[("name", "Ops"), ("scope", "admin"), ("works", "live")]).await.is(200);
+    owner.get(keys).await.is(200).shows("read, administer");
 }
 
 async fn the_audit_log_says_who_changed_what_and_hides_what_is_private(app: TestApp) {

@@ -1,6 +1,5 @@
 //! Reminders by mail on days 2, 4 and 7 (API section 8), with the clock moved.
 
-use actions::writing::drafts;
 use axum::body::Body;
 use jobs::RelayOutcome;
 use serde_json::json;
@@ -68,7 +67,7 @@ async fn days_are_counted_from_when_the_message_really_left(app: TestApp) {
     app.pass(20 * DAY).await;
     assert!(app.outside.relay.attempts().is_empty());
     let id = base::ids::MessageId::parse(&text_of(&draft, "messageId")).unwrap();
-    app.act(&app.owner, move |tx, cx| drafts::approve_draft(tx, cx, &id, 1, "Please.")).await;
+    app.act(&app.owner, move |tx, cx| testing::approve_draft(tx, cx, &id, 1, "Please.")).await;
     app.outside.relay.will_say(&[RelayOutcome::Later("busy".into())]);
     app.pass(UNDO).await;
     app.pass(2 * DAY).await;

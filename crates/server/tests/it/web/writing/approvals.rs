@@ -41,7 +41,7 @@ async fn an_edited_approval_leaves_as_it_was_edited(app: TestApp) {
         &("approved".to_owned(), json!({ "messageId": draft, "edited": true }))
     );
     let page = browser.get("/approvals").await.is(200);
-    page.shows("Every draft has an answer").shows("Your message to");
+    page.shows("Every draft has an answer").shows(">To Ann</a>");
     browser.post(&format!("/approvals/{draft}/approve"), &fields).await.goes_to("/approvals");
     browser.get("/approvals").await.shows("Somebody else was faster");
 }

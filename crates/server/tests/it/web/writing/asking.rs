@@ -29,7 +29,7 @@ async fn a_person_asks_for_documents_and_the_letter_can_be_stopped(app: TestApp)
     ];
     browser.post(&format!("{path}/ask"), &fields).await.goes_to(&path);
     let page = browser.get(&path).await.is(200);
-    page.shows("2 documents asked for").shows("Your message to").shows("by 1 December 2026");
+    page.shows("2 documents asked for").shows(">To Ann</a>").shows("by 1 December 2026");
     let letters = app.timeline(&key, &id, "message").await;
     let letter = letters.last().unwrap();
     assert_eq!(letter["status"], "scheduled");

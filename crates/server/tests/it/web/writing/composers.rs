@@ -9,12 +9,15 @@ use crate::web::browser::Browser;
 
 on_both!(
     a_reply_goes_to_all_unless_the_sender_alone_is_chosen,
+    recipients_that_were_chosen_stay_when_the_way_of_writing_changes,
     a_first_mail_is_written_kept_and_sent,
     a_message_is_forwarded_with_the_chosen_files,
     rich_text_is_shown_formatted_and_can_do_nothing,
     a_stopped_message_is_in_the_composer_again,
+    a_form_that_is_posted_again_sends_once,
     a_rich_draft_is_approved_as_it_is_formatted,
     a_signature_is_set_and_previewed,
+    the_time_to_stop_a_message_is_a_choice,
     plain_text_is_a_choice,
     saved_replies_have_folders_files_and_are_searched,
     people_are_completed_for_those_who_are_signed_in,
@@ -48,6 +51,26 @@ async fn a_reply_goes_to_all_unless_the_sender_alone_is_chosen(app: TestApp) {
         .is(422)
         .shows("nonsense is not an e-mail address")
         .shows("Kept words");
+}
+
+async fn recipients_that_were_chosen_stay_when_the_way_of_writing_changes(app: TestApp) {
+    let path = mail_to_three(&app).await;
+    let browser = app.signed_in(&app.owner).await;
+    let ann = "Ann Shop <ann@shop.example>";
+    let copied = "cy@shop.example, Bo Shop <bo@shop.example>";
+    // The copies, the tab that leads back to the reply, and the one that begins it anew.
+    for (cc, back, anew) in [(copied, "all", "sender"), ("cy@shop.example", "sender", "all")] {
+        let typed =
+            [("kind", "reply"), ("body", "Half"), ("to", ann), ("cc", cc), ("bcc", "di@y.example")];
+        browser.post(&format!("{path}/autosave"), &typed).await.is(204);
+        for write in ["note", "ask", "reply"] {
+            let page = browser.get(&format!("{path}?write={write}")).await.is(200);
+            page.shows(&format!("{path}?write=reply")).hides(&format!("{path}?write={back}"));
+            page.shows(&format!("{path}?write={anew}"));
+        }
+        let page = browser.get(&format!("{path}?write=reply")).await.is(200);
+        page.shows("<span data-goes-to=\"cc\">cy@shop.example").shows("di@y.example");
+    }
 }
 
 async fn a_first_mail_is_written_kept_and_sent(app: TestApp) {
@@ -145,7 +168,40 @@ async fn a_stopped_message_is_in_the_composer_again(app: TestApp) {
     browser.post(&stop, &[]).await.goes_to(&format!("{path}#body"));
     let page = browser.get(&path).await.is(200);
     page.shows("Stopped, nothing was sent.").shows("Not **yet**").shows("bo@shop.example");
+    browser.post(&stop, &[]).await.goes_to(&path);
+    browser.get(&path).await.is(200).shows("It was stopped already. Nothing was sent.");
+    let now = stop.replace("/stop", "/now");
+    browser.post(&now, &[]).await.goes_to(&path);
+    browser.get(&path).await.is(200).shows("It was stopped already. Nothing was sent.");
     browser.get("/approvals").await.is(200).hides("Not **yet**");
+}
+
+async fn a_form_that_is_posted_again_sends_once(app: TestApp) {
+    let path = mail_to_three(&app).await;
+    let browser = app.signed_in(&app.owner).await;
+    let page = browser.get(&format!("{path}?write=reply")).await.is(200);
+    let seen = page.between("name=\"seen\" value=\"", "\"").to_owned();
+    let fields = [("seen", seen.as_str()), ("to", "ann@shop.example"), ("body", "By sea.")];
+    for _ in 0..2 {
+        browser.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
+    }
+    let page = browser.get("/new").await.is(200);
+    let seen = page.between("name=\"seen\" value=\"", "\"").to_owned();
+    let mailbox = app.support.id.to_string();
+    let fields = [
+        ("seen", seen.as_str()),
+        ("mailbox", mailbox.as_str()),
+        ("to", "cy@shop.example"),
+        ("subject", "Your lamp"),
+        ("body", "It is here."),
+    ];
+    let mut begun = Vec::new();
+    for _ in 0..2 {
+        let answer = browser.post("/new", &fields).await.is(303);
+        begun.push(answer.answer.header("location").to_owned());
+    }
+    assert_eq!(begun[0], begun[1]);
+    assert_eq!(app.count("messages WHERE direction = 'outbound'").await, 2);
 }
 
 async fn a_rich_draft_is_approved_as_it_is_formatted(app: TestApp) {
@@ -194,6 +250,38 @@ async fn a_signature_is_set_and_previewed(app: TestApp) {
         .shows(&long);
     let member = app.signed_in(&app.person("Bo").await).await;
     member.post(&inbox, &fields).await.is(403);
+}
+
+async fn the_time_to_stop_a_message_is_a_choice(app: TestApp) {
+    let path = format!("{}?write=reply", mail_to_three(&app).await);
+    let browser = app.signed_in(&app.owner).await;
+    let settings = "/settings/writing";
+    browser.get(&path).await.is(200).shows("Leaves 30 seconds after you press Send.");
+    let fields = [("undo", "60"), ("assign", "on")];
+    browser.post("/settings/writing/sending", &fields).await.goes_to(settings);
+    browser.get(settings).await.is(200).shows("As the workspace has it: 1 minute");
+    browser.get("/help").await.shows("Send (leaves after 1 minute)");
+    browser.post("/settings/writing/undo", &[("undo", "10")]).await.goes_to(settings);
+    browser.get(&path).await.is(200).shows("Leaves 10 seconds after you press Send.");
+    browser.get("/leaving").await.is(200).shows("for 10 seconds after you press Send");
+    browser.post("/settings/writing/undo", &[("undo", "11")]).await.is(400);
+    browser.post("/settings/writing/undo", &[("undo", "soon")]).await.is(400);
+    browser.get(&path).await.is(200).shows("Leaves 10 seconds");
+    browser.post("/settings/writing/undo", &[("undo", "")]).await.goes_to(settings);
+    let member = app.signed_in(&app.person("Bo").await).await;
+    member
+        .get(settings)
+        .await
+        .is(200)
+        .shows("As the workspace has it: 1 minute")
+        .hides("Sending, for everybody");
+    member.post("/settings/writing/sending", &fields).await.is(403);
+    browser
+        .get("/settings/audit")
+        .await
+        .is(200)
+        .shows("changed how messages are sent:")
+        .shows("60 s");
 }
 
 async fn plain_text_is_a_choice(app: TestApp) {

@@ -22,6 +22,7 @@ on_both!(
     somebody_else_who_signs_in_does_not_get_the_text,
     a_long_reply_is_kept_whole_whatever_file_goes_with_it,
     a_long_form_without_files_is_kept_whole,
+    a_protected_reply_with_a_file_comes_back_protected,
     a_text_that_is_too_long_is_refused_and_the_kept_one_stays,
     a_reply_without_a_text_leaves_the_kept_one,
     a_text_without_letters_is_shown_and_what_programs_read_is_not,
@@ -216,6 +217,32 @@ async fn a_long_form_without_files_is_kept_whole(app: TestApp) {
     end_sessions(&app).await;
     let large = [("email", "owner@acme.example"), ("password", text.as_str())];
     browser.post_bare("/sign-in", &large).await.goes_to("/sign-in?next=%2Fsign-in");
+}
+
+async fn a_protected_reply_with_a_file_comes_back_protected(app: TestApp) {
+    let mail = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
+    let (path, me) = (format!("/conversations/{}", mail.conversation), user(&app.owner));
+    let browser = app.signed_in(&app.owner).await;
+    let composer = browser.get(&format!("{path}?write=reply")).await.is(200);
+    let place_of = |field: &str| composer.text.find(field).unwrap_or_else(|| panic!("no {field}"));
+    assert!(
+        place_of("name=\"secure\"") < place_of("name=\"files\""),
+        "what stands behind a file is not read"
+    );
+    end_sessions(&app).await;
+    let fields = [
+        ("writer", me.as_str()),
+        ("kind", "reply"),
+        ("to", "ann@shop.example"),
+        ("body", "Your code is 4711."),
+        ("lock", "1"),
+        ("secure", "1"),
+    ];
+    let files = [("bill.pdf", "application/pdf", &b"%PDF-1.4"[..])];
+    let posted = upload(&browser, &format!("{path}/reply"), &fields, &files).await;
+    let back = come_back(&browser, &app.owner, posted).await;
+    let composer = browser.get(back.answer.header("location")).await.is(200);
+    composer.shows("Your code is 4711.").shows("name=\"secure\" value=\"1\" checked");
 }
 
 async fn a_text_that_is_too_long_is_refused_and_the_kept_one_stays(app: TestApp) {

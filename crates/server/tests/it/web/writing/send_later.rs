@@ -39,7 +39,7 @@ async fn a_message_is_sent_at_the_time_that_was_typed(app: TestApp) {
     assert_eq!(messages[1]["sendsAt"], "2026-12-01T08:00:00.000Z");
     browser.get(&path).await.is(200).shows("Leaves on Tue 1 Dec, 09:00");
     browser.get("/leaving").await.is(200).shows("Leaves on Tue 1 Dec, 09:00");
-    browser.get("/inbox?view=open").await.is(200).shows("Leaves Tue 1 Dec, 09:00");
+    browser.get("/inbox?view=waiting").await.is(200).shows("Leaves Tue 1 Dec, 09:00");
     let leaving = browser.get("/leaving").await.is(200);
     let stop = leaving.between("action=\"/messages/", "\"").to_owned();
     browser.post(&format!("/messages/{stop}"), &[]).await.is(303);

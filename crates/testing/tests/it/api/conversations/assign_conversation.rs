@@ -38,10 +38,11 @@ async fn a_conversation_is_given_to_me_to_a_person_to_an_agent_and_to_nobody(app
         assert_eq!(&app.read(&key, &mail.conversation).await["assignee"], assignee);
         assert_eq!(&app.list(&key, "").await[0]["assignee"], assignee);
         let last = app.timeline(&key, &mail.conversation, "event").await.pop().unwrap();
+        let by = json!({ "type": "agent", "name": "Robo", "id": key.id });
         assert_eq!(
             last,
             json!({
-                "type": "event", "at": app.iso(), "actor": "Robo", "event": "assigned",
+                "type": "event", "at": app.iso(), "actor": "Robo", "by": by, "event": "assigned",
                 "data": { "from": before, "to": assignee },
             })
         );

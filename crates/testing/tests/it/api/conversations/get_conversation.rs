@@ -54,8 +54,11 @@ async fn a_new_conversation_has_every_field(app: TestApp) {
             "type": "message",
             "id": mail.message.as_str(),
             "at": "2026-11-15T09:00:00.000Z",
+            "by": { "type": "customer", "name": "Bruno Keller" },
             "direction": "inbound",
             "from": { "name": "Bruno Keller", "email": "bruno@keller.example" },
+            "to": [],
+            "cc": [],
             "status": null,
             "text": "It is broken.",
             "attachments": [],
@@ -151,15 +154,17 @@ async fn each_item_of_the_timeline_has_its_fields(app: TestApp) {
     let items = read["timeline"].as_array().unwrap();
     let (note, at) = (text_of(&items[1], "id"), app.iso());
     assert!(note.starts_with("not_"));
+    let by = json!({ "type": "agent", "name": "Robo", "id": key.id });
     let expected = [
-        json!({ "type": "note", "id": note, "at": at, "author": "Robo", "body": "Two" }),
+        json!({ "type": "note", "id": note, "at": at, "by": by, "author": "Robo", "body": "Two" }),
         json!({
-            "type": "event", "at": at, "actor": "Robo", "event": "status",
+            "type": "event", "at": at, "by": by, "actor": "Robo", "event": "status",
             "data": { "from": "open", "to": "closed" },
         }),
         json!({
-            "type": "message", "id": message, "at": at, "direction": "outbound",
+            "type": "message", "id": message, "at": at, "by": by, "direction": "outbound",
             "from": { "name": "Robo", "email": "support@acme.example" },
+            "to": ["a@x.example"], "cc": [],
             "status": "draft", "text": "Three", "attachments": [], "secure": false,
         }),
     ];
@@ -171,12 +176,30 @@ async fn a_message_tells_its_attachments(app: TestApp) {
     let attachments = vec![file("invoice.pdf", b"12345"), file("photo of it.jpg", b"")];
     let mail = Mail { attachments, ..letter("a@x.example", "Lamp", "See attached") };
     let mail = app.deliver(&app.support, mail).await;
+    let path = format!("/documents?conversation={}", mail.conversation);
+    let filed = app.get(&key, &path).await.is(200).json();
+    let id = |name: &str| {
+        let filed = filed.as_array().unwrap();
+        filed.iter().find(|document| document["filename"] == name).unwrap()["id"].clone()
+    };
     let expected = json!([
-        { "filename": "invoice.pdf", "contentType": "application/pdf", "size": 5 },
-        { "filename": "photo of it.jpg", "contentType": "application/pdf", "size": 0 },
+        {
+            "filename": "invoice.pdf", "contentType": "application/pdf", "size": 5,
+            "documentId": id("invoice.pdf"),
+        },
+        {
+            "filename": "photo of it.jpg", "contentType": "application/pdf", "size": 0,
+            "documentId": id("photo of it.jpg"),
+        },
     ]);
     let messages = app.timeline(&key, &mail.conversation, "message").await;
     assert_eq!(messages[0]["attachments"], expected);
+    // Documents are found by who sent them, too.
+    let listed = app.get(&key, "/documents?from=a@x.example").await.is(200).json();
+    assert_eq!(listed, filed);
+    let others = app.get(&key, "/documents?from=b@x.example&q=invoice").await.is(200).json();
+    assert_eq!(others, json!([]));
+    app.get(&key, "/documents?conversation=cnv_0").await.is(200);
 }
 
 async fn text_is_cut_after_8000_characters(app: TestApp) {

@@ -30,7 +30,7 @@ async fn every_status_can_be_reached_from_every_other_and_the_turn_follows(app: 
             assert_eq!(
                 event,
                 json!({
-                    "type": "event", "at": app.iso(), "actor": "Robo", "event": "status",
+                    "type": "event", "at": app.iso(), "actor": "Robo", "by": { "type": "agent", "name": "Robo", "id": key.id }, "event": "status",
                     "data": { "from": from, "to": to },
                 })
             );

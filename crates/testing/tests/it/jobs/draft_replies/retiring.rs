@@ -71,7 +71,7 @@ async fn a_retired_draft_cannot_be_approved_edited_or_discarded(app: TestApp) {
         let own = id.clone();
         let approved = app
             .expect_refusal(&app.owner, move |tx, cx| {
-                drafts::approve_draft(tx, cx, &own, revision, "Yes")
+                testing::approve_draft(tx, cx, &own, revision, "Yes")
             })
             .await;
         assert!(matches!(approved, Error::NotFound("message")), "{approved}");

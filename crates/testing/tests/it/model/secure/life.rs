@@ -15,6 +15,7 @@ on_both!(
     opening_is_recorded_once_and_an_opened_message_is_not_recalled,
     a_message_that_nobody_opens_is_recalled_once_with_the_same_link,
     a_message_that_is_taken_back_is_closed_at_once_and_stays_so,
+    a_key_closes_the_page_of_what_a_person_approved,
     only_a_secure_message_that_has_left_is_taken_back,
     a_closed_page_can_ask_for_a_new_link_once_a_day_and_a_person_sends_it,
     a_message_that_is_stopped_has_no_page,
@@ -103,6 +104,7 @@ async fn a_message_that_is_taken_back_is_closed_at_once_and_stays_so(app: TestAp
     let events = app.timeline_events(&key, &sent.conversation).await;
     let revoked = events.iter().filter(|(name, _)| name == "secure-revoked").count();
     assert_eq!(revoked, 1);
+    assert_eq!(app.count("agent_acts WHERE kind = 'withdrew'").await, 1);
     app.pass(10 * DAY).await;
     assert_eq!(mails(&app).len(), 1, "nobody is reminded of it");
 }
@@ -117,6 +119,18 @@ async fn only_a_secure_message_that_has_left_is_taken_back(app: TestApp) {
     for (id, status) in [(plain, 400), (text_of(&waits, "messageId"), 400), ("msg_0".into(), 404)] {
         app.post(&key, &format!("/messages/{id}/revoke"), json!({})).await.is(status);
     }
+}
+
+async fn a_key_closes_the_page_of_what_a_person_approved(app: TestApp) {
+    let key = app.key("read draft send").await;
+    let mail = app.mail(ANN, "Lamps", "Hello").await;
+    let body = json!({ "body": "Hidden", "secure": true });
+    let made = app.on(&key, &mail.conversation, "replies", body).await.is(201).json();
+    let id = text_of(&made, "messageId");
+    app.approve(&app.owner, &json!({ "id": id }), Some("Hidden")).await;
+    app.pass(UNDO).await;
+    app.post(&key, &format!("/messages/{id}/revoke"), json!({})).await.is(200);
+    assert_ne!(link(&app, &token(&app)).await.state, LinkState::Open);
 }
 
 async fn a_closed_page_can_ask_for_a_new_link_once_a_day_and_a_person_sends_it(app: TestApp) {
@@ -189,7 +203,7 @@ async fn an_inbox_can_send_secure_messages_only(app: TestApp) {
     assert_eq!(refused.error(), "secure: this inbox sends protected messages only");
     let before = base::ids::MessageId::parse(&before).unwrap();
     let refused = app.expect_refusal(&app.owner, move |tx, cx| {
-        drafts::approve_draft(tx, cx, &before, 1, "Written before")
+        testing::approve_draft(tx, cx, &before, 1, "Written before")
     });
     assert_eq!(refused.await.to_string(), "secure: this inbox sends protected messages only");
 }
@@ -286,13 +300,13 @@ async fn after_a_protected_answer_plain_mail_is_passed_on_and_protected_words_ar
     };
     let all = app.timeline(&key, &sent.conversation, "message").await;
     let (id, plain) = (sent.conversation.clone(), forward(&text_of(&all[0], "id")));
-    app.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &plain)).await;
+    app.act(&app.owner, move |tx, cx| testing::send_reply(tx, cx, &id, &plain)).await;
     app.pass(11 * MINUTE).await;
     let left = mails(&app).pop().unwrap();
     assert!(left.contains("Fwd: Lamps") && left.contains("Hello"), "{left}");
     let (id, protected) = (sent.conversation.clone(), forward(&answered));
     let refused = app
-        .expect_refusal(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &protected))
+        .expect_refusal(&app.owner, move |tx, cx| testing::send_reply(tx, cx, &id, &protected))
         .await;
     assert!(matches!(refused, Error::Invalid(problems) if problems.0[0].field == "send"));
 }

@@ -160,7 +160,7 @@ async fn a_page_goes_on_when_its_inbox_is_given_to_some(app: TestApp) {
         .await;
     let wanted = answered.clone();
     let refused = app.expect_refusal(&bo, move |tx, cx| {
-        secure_messages::protected_file(tx, cx, &wanted, "enc_00000000000000000000000000")
+        secure_messages::secure_file(tx, cx, &wanted, "enc_00000000000000000000000000")
     });
     assert_eq!(refused.await.to_string(), base::error::Error::NotFound("file").to_string());
     app.get(&key, &format!("/conversations/{}", sent.conversation)).await.is(404);

@@ -1,6 +1,6 @@
 //! The words and files of secure messages stand nowhere but on their page.
 
-use actions::writing::{approvals, drafts};
+use actions::writing::approvals;
 
 use super::*;
 
@@ -158,7 +158,7 @@ async fn a_secure_draft_is_sealed_from_the_first_word_and_approved_as_it_was_rea
     assert_eq!(decision.draft.summary.as_deref(), Some("Summaryword"));
     let revision = decision.draft.revision;
     app.act(&app.owner, move |tx, cx| {
-        drafts::approve_draft(tx, cx, &wanted, revision, "Otherword")
+        testing::approve_draft(tx, cx, &wanted, revision, "Otherword")
     })
     .await;
     app.pass(UNDO).await;

@@ -51,7 +51,7 @@ async fn keep(app: &TestApp, place: &AutosaveKey, body: &str) {
 async fn send(app: &TestApp, conversation: &ConversationId, message: NewReply) -> MessageId {
     app.fit_files(&app.owner, &place(conversation), &message).await;
     let id = conversation.to_string();
-    app.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message)).await.message_id
+    app.act(&app.owner, move |tx, cx| testing::send_reply(tx, cx, &id, &message)).await.message_id
 }
 
 async fn a_text_and_a_picture_from_before_the_lock_are_nowhere_once_the_message_is_protected(
@@ -167,7 +167,7 @@ async fn files_that_do_not_fit_stop_the_message(app: TestApp) {
     app.attach(&app.owner, &place(&mail.conversation), &[PICTURE]).await;
     let (id, message) = (mail.conversation.to_string(), written("Look", false));
     let refused = app
-        .expect_refusal(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message))
+        .expect_refusal(&app.owner, move |tx, cx| testing::send_reply(tx, cx, &id, &message))
         .await;
     let sentence = "files: The files changed meanwhile. Nothing was sent; send it again.";
     assert_eq!(refused.to_string(), sentence);
