@@ -198,6 +198,7 @@ pub fn change(url: &str, sqlite: &str, postgres: &str) -> Result<(), String> {
     match DatabaseUrl::parse(url).map_err(|error| error.to_string())? {
         DatabaseUrl::Sqlite(path) => {
             let file = Connection::open(&path).map_err(|error| error.to_string())?;
+            file.busy_timeout(CLOSING).map_err(|error| error.to_string())?;
             file.execute_batch(sqlite).map_err(|error| error.to_string())
         }
         DatabaseUrl::Postgres(url) => {

@@ -1,5 +1,6 @@
 //! Measures Mailroom: fills databases, starts the server, drives it over loopback, reports.
 
+mod agents;
 mod attack;
 mod authentication;
 mod client;
@@ -79,6 +80,9 @@ enum Command {
     Compare(compare::CompareOptions),
     /// Kill the server at random moments while clients work, and check that nothing promised is lost
     Crash(crash::CrashOptions),
+    /// Try what attackers want of an agent with keys that were taken over, and check that nothing takes
+    /// effect outside without a person
+    Agents(agents::AgentsOptions),
     /// Attack the server with hostile HTML, silent connections and large bodies, and check its bounds
     Attack(attack::AttackOptions),
     /// Work for an hour with attacks in between, and check that nothing is lost, slow or growing
@@ -124,6 +128,7 @@ fn main() -> ExitCode {
         Some(Command::Grown(options)) => grown::run(&options).map(drop),
         Some(Command::Compare(options)) => compare::run(&options),
         Some(Command::Crash(options)) => crash::run(options),
+        Some(Command::Agents(options)) => agents::run(&options),
         Some(Command::Attack(options)) => attack::run(&options),
         Some(Command::Soak(options)) => soak::run(&options),
         Some(Command::Uploads(options)) => guests::uploads::run(options),

@@ -1,6 +1,8 @@
 """Writes the bill of materials (CycloneDX 1.5) and the licences of what the program is made of.
 
-    cargo metadata --format-version=1 | materials.py FOLDER
+    cargo metadata --format-version=1 --filter-platform … | materials.py FOLDER
+
+One line for each platform; what is linked on any of them is named.
 """
 
 import json
@@ -11,10 +13,14 @@ PROGRAM = "mailroom"
 
 
 def main():
-    told, out = json.load(sys.stdin), Path(sys.argv[1])
-    packages = {package["id"]: package for package in told["packages"]}
-    edges = {node["id"]: linked(node) for node in told["resolve"]["nodes"]}
-    root = next(package["id"] for package in told["packages"] if package["name"] == PROGRAM)
+    out = Path(sys.argv[1])
+    packages, edges = {}, {}
+    for line in sys.stdin:
+        told = json.loads(line)
+        packages.update({package["id"]: package for package in told["packages"]})
+        for node in told["resolve"]["nodes"]:
+            edges.setdefault(node["id"], set()).update(linked(node))
+    root = next(one for one, package in packages.items() if package["name"] == PROGRAM)
     used, waiting = {root}, [root]
     while waiting:
         new = [found for found in edges[waiting.pop()] if found not in used]

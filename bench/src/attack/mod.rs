@@ -1,6 +1,7 @@
 //! Attacks on a running server: what they cost it, and whether everybody else is still served.
 
 mod bodies;
+pub mod help;
 mod html;
 mod nesting;
 mod probe;
@@ -61,16 +62,19 @@ pub enum Attack {
     SilentMany,
     /// Large bodies with a wrong key
     Bodies,
+    /// Guessed addresses and words of answers that are not public, and a flood of searches
+    Help,
 }
 
 impl Attack {
-    pub const ALL: [Attack; 6] = [
+    pub const ALL: [Attack; 7] = [
         Attack::Html,
         Attack::Pictures,
         Attack::Nesting,
         Attack::Silent,
         Attack::SilentMany,
         Attack::Bodies,
+        Attack::Help,
     ];
 
     pub fn name(self) -> &'static str {
@@ -81,6 +85,7 @@ impl Attack {
             Attack::Silent => "silent connections",
             Attack::SilentMany => "silent connections from many addresses",
             Attack::Bodies => "bodies with a wrong key",
+            Attack::Help => "help pages",
         }
     }
 
@@ -89,7 +94,7 @@ impl Attack {
         match self {
             Attack::Html | Attack::Pictures | Attack::Nesting => 300.0,
             Attack::Silent | Attack::SilentMany => 100.0,
-            Attack::Bodies => 60.0,
+            Attack::Bodies | Attack::Help => 60.0,
         }
     }
 
@@ -109,6 +114,7 @@ impl Attack {
                 silent::connect(target, connections, silent::ADDRESSES, patience).await
             }
             Attack::Bodies => bodies::send(target).await,
+            Attack::Help => help::guess_and_flood(target).await,
         }
     }
 }

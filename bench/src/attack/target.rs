@@ -50,7 +50,7 @@ impl AttackTarget {
         dns: SocketAddr,
     ) -> Result<Self, String> {
         let place = BenchDatabase::new(kind, postgres, "attack")?;
-        let workspace = workspace::set(&place, CONVERSATIONS, Vec::new())?;
+        let workspace = workspace::set_with_help_pages(&place, CONVERSATIONS)?;
         let (http, smtp) = (free_address()?, free_address()?);
         let mut command = serve(binary, place.folder.path(), &place.url, http);
         command.env("MAILROOM_SMTP_LISTEN", smtp.to_string()).env("MAILROOM_DNS", dns.to_string());

@@ -116,6 +116,7 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
         agents: Arc::default(),
         calls: Arc::default(),
         sorters: Arc::default(),
+        panels: Arc::default(),
         background: base::concurrency::background_writes::BackgroundWrites::default(),
         scanner: None,
         sealer: Arc::new(base::security::secret_sealer::NoopSealer),

@@ -94,6 +94,16 @@ pub fn set_quietly(
     Ok(workspace)
 }
 
+/// Fills an empty database with a workspace that has public help pages.
+pub fn set_with_help_pages(
+    place: &BenchDatabase,
+    conversations: usize,
+) -> Result<BenchWorkspace, String> {
+    let setting = Setting::new(place)?;
+    setting.act(&setting.owner, crate::attack::help::publish)?;
+    setting.finish(conversations)
+}
+
 /// Fills an empty database with topics that mail can be sorted by.
 pub fn set_with_topics(
     place: &BenchDatabase,
@@ -133,6 +143,7 @@ pub fn app(store: Store, folder: &Path) -> Result<App, String> {
         agents: Arc::default(),
         calls: Arc::default(),
         sorters: Arc::default(),
+        panels: Arc::default(),
         background: base::concurrency::background_writes::BackgroundWrites::default(),
         scanner: None,
         sealer: Arc::new(base::security::secret_sealer::NoopSealer),

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use base::actor::{Actor, Principal, authenticate, counted_as};
 use base::app::{App, Cx};
 use base::call_log::{self, CallRecord};
+use base::concurrency::call_progress::CallProgress;
 use base::concurrency::queue::Queue;
 use base::error::{Error, Result, ValidationErrors};
 use base::ids::BookingTypeId;
@@ -15,6 +16,7 @@ use base::request_id;
 use base::security::api_key::KeyHash;
 use base::security::scopes::{Scope, Scopes};
 use bookings::types;
+use customer_panel::PanelCase;
 use db::Tx;
 use model::people::agent_limits::{changes, pausing};
 use model::people::{agent_calls, api_keys};
@@ -26,6 +28,9 @@ use crate::operations::{Access, Operation, OperationOutput, ScopeRule, with_id};
 
 /// Why a workspace's keys do nothing.
 pub const NO_API: &str = "The API is part of the Pro and Team plans; this workspace is on Free.";
+
+/// Bytes of an answer in which a policy's note is looked for: longer ones are lists and timelines.
+const JUDGED_BYTES: usize = 4_096;
 
 /// A request for an operation, before validation.
 pub struct ApiCall {
@@ -54,8 +59,13 @@ pub async fn call(app: &App, call: ApiCall) -> (Result<OperationOutput>, RateSta
         // If they cannot be read now, what is known counts.
         let _ = bookings::freshen_calendars(app, ws, &kind).await;
     }
+    if let Some(case) = panel_case(app, &call).await {
+        // Where no answer comes, the call says so.
+        let _ = customer_panel::answer(app, &case).await;
+    }
     let checked = Arc::new(CheckedCall::new(call));
     let paused = Arc::new(AtomicBool::new(false));
+    let followed = CallProgress::of_task();
     let (own, pauses, mut simulated) = (app.clone(), paused.clone(), None);
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
         if checked.simulates() && !cx.actor.livemode() {
@@ -69,7 +79,7 @@ pub async fn call(app: &App, call: ApiCall) -> (Result<OperationOutput>, RateSta
                 return Err(Error::TooMany(rate));
             }
         }
-        let answer = checked.run(tx, cx);
+        let answer = CallProgress::run(followed.as_ref(), || checked.run(tx, cx));
         if let Err(error) = &answer {
             let is_refusal = access == Access::Write && error.status() < 500;
             pauses.store(is_refusal && was_paused_here(tx, cx), Ordering::Relaxed);
@@ -129,6 +139,7 @@ fn record_of(app: &App, call: &ApiCall) -> CallRecord {
         subject: call.id.clone(),
         arguments: kept_arguments(raw, call.id.as_deref()),
         error: None,
+        bytes: 0,
     }
 }
 
@@ -137,6 +148,9 @@ fn keep_record(app: &App, mut record: CallRecord, result: &Result<OperationOutpu
     if let (Ok(output), None) = (result, &record.subject) {
         record.subject = conversation_in(&output.body);
     }
+    if let Ok(output) = result {
+        record.error = policy_in(&output.body);
+    }
     if let Err(error) = result {
         if matches!(error, Error::Unauthorized) || error.is_outage() {
             return;
@@ -144,6 +158,11 @@ fn keep_record(app: &App, mut record: CallRecord, result: &Result<OperationOutpu
         record.status = error.status();
         record.error = Some(kept_sentence(&error.to_string()));
     }
+    let answer = match (result, &record.error) {
+        (Ok(output), _) => output.body.len(),
+        (Err(_), error) => error.as_ref().map_or(0, String::len),
+    };
+    record.bytes = i64::try_from(record.arguments.len() + answer).unwrap_or(i64::MAX);
     if app.calls.add(record) {
         app.background.start("the calls of keys", write_records(app.clone()));
     }
@@ -160,6 +179,22 @@ fn conversation_in(body: &[u8]) -> Option<String> {
     let is_object = body.first() == Some(&b'{');
     let begun: Option<Begun> = is_object.then(|| serde_json::from_slice(body).ok()).flatten();
     begun.map(|begun| begun.conversation_id)
+}
+
+/// Why a message that was to be sent became a draft, as the answer says it.
+fn policy_in(body: &[u8]) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Judged {
+        policy: Note,
+    }
+    #[derive(serde::Deserialize)]
+    struct Note {
+        rule: String,
+        sentence: String,
+    }
+    let is_small = body.len() <= JUDGED_BYTES && body.first() == Some(&b'{');
+    let judged: Option<Judged> = is_small.then(|| serde_json::from_slice(body).ok()).flatten();
+    judged.map(|Judged { policy }| kept_sentence(&format!("{}: {}", policy.rule, policy.sentence)))
 }
 
 /// Writes what waits, until nothing does.
@@ -181,7 +216,7 @@ async fn write_records(app: App) -> Result<()> {
 /// again, in its transaction.
 async fn booked_type(app: &App, call: &ApiCall) -> Option<(i64, BookingTypeId)> {
     let name = call.operation.name;
-    if !matches!(name, "create_booking" | "move_booking") {
+    if !matches!(name, "create_booking" | "move_booking") || has_none_left(app, call.key).await {
         return None;
     }
     let text = |name: &str| Some(call.input.as_ref().ok()?.get(name)?.as_str()?.to_owned());
@@ -197,6 +232,24 @@ async fn booked_type(app: &App, call: &ApiCall) -> Option<(i64, BookingTypeId)> 
             _ => bookings::load(tx, &actor, &id)?.type_id,
         };
         Ok((actor.ws, kind))
+    };
+    app.store.read(work).await.ok()
+}
+
+/// What an owner's app is asked for a call that reads the customer panel, if its key may.
+async fn panel_case(app: &App, call: &ApiCall) -> Option<PanelCase> {
+    let id = call.id.clone().filter(|_| call.operation.name == "get_customer_panel")?;
+    if has_none_left(app, call.key).await {
+        return None;
+    }
+    let (own, key) = (app.clone(), call.key);
+    let work = move |tx: &mut Tx<'_>| {
+        let (actor, terms) = authenticate(tx, &key, own.clock.now())?;
+        let cx = &own.cx(&actor);
+        if !terms.plan.has_api() || !scopes_of(cx).has(Scope::Read) {
+            return Err(Error::NotFound("conversation"));
+        }
+        customer_panel::question(tx, cx, &id)
     };
     app.store.read(work).await.ok()
 }
@@ -242,14 +295,22 @@ where
         Err(error) => return (Err(error), app.limiter.full_status()),
     };
     let rate = app.limiter.take(&counted, app.clock.now());
-    let clock = app.clock.clone();
-    let admit = move |tx: &mut Tx<'_>| {
-        let (actor, plan) = authenticate(tx, &key, clock.now())?;
+    let (limiting, mut counted_call) = (app.clone(), None);
+    let mut admit = move |tx: &mut Tx<'_>| {
+        let (actor, terms) = authenticate(tx, &key, limiting.clock.now())?;
         if rate.over {
             return Err(Error::TooMany(rate));
         }
-        if !plan.has_api() {
+        if !terms.plan.has_api() {
             return Err(Error::Forbidden(NO_API.into()));
+        }
+        if let Some(hard) = terms.calls_per_hour {
+            // Counted once, however often the transaction has to be run.
+            let take = || take_call(&limiting, actor.ws, hard);
+            let calls: RateStatus = *counted_call.get_or_insert_with(take);
+            if calls.over {
+                return Err(quotas::too_many_calls(hard, calls.resets_in));
+            }
         }
         Ok(actor)
     };
@@ -288,6 +349,23 @@ where
         mark_used(app, key);
     }
     (result, rate)
+}
+
+/// Counts a call for its whole workspace, here and on the other nodes.
+fn take_call(app: &App, ws: i64, hard: i64) -> RateStatus {
+    let status = app.limiter.take_call(ws, hard, app.clock.now());
+    if !status.over {
+        app.limiter.announce_call(ws);
+    }
+    status
+}
+
+/// True where the next call is one too many, so that nobody outside is asked for it.
+async fn has_none_left(app: &App, key: KeyHash) -> bool {
+    match counted_key(app, key).await {
+        Ok(counted) => app.limiter.remaining(&counted, app.clock.now()) == 0,
+        Err(_) => true,
+    }
 }
 
 /// A key is counted for itself; which app a token belongs to must be looked up.

@@ -5,6 +5,7 @@ use base::time::Moment;
 use model::contacts::contact_notes::ContactNote;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::conversation_json::{ConversationSummaryJson, SenderJson};
 
@@ -25,6 +26,8 @@ pub struct ContactJson {
     pub language: Option<String>,
     /// The time zone in which they booked an appointment, where they did.
     pub time_zone: Option<String>,
+    /// Their fields that have a value, by key (see GET /fields).
+    pub fields: Map<String, Value>,
     /// The newest first.
     pub notes: Vec<ContactNoteJson>,
     /// The latest ten, newest first.

@@ -1,12 +1,14 @@
 //! The JSON of a conversation: in a list, and with its timeline.
 
 use base::assignee::Assignee;
-use base::ids::{ConversationId, DocumentId, MessageId, NoteId};
+use base::ids::{ConversationId, DocumentId, LinkId, MessageId, NoteId};
 use base::states::{ConversationRisk, Direction, MessageStatus, Status, Urgency};
 use base::string_enum::string_enum;
 use base::time::Moment;
+use contact_forms::posts::{FormAnswer, FormAnswerValue, FormSource};
 use model::conversations::Conversation;
 use model::documents::{DocumentFields, DocumentKind};
+use model::linked_items::{ItemState, LinkedItem, Tracker};
 use model::messages::attachments::AttachmentInfo;
 use model::messages::send_failure::SendFailure;
 use schemars::JsonSchema;
@@ -164,6 +166,11 @@ pub struct ConversationJson {
     pub language: Option<String>,
     /// True while a draft waits for a person.
     pub has_draft: bool,
+    /// Its fields that have a value, by key (see GET /fields), and what was typed into the fields of the form
+    /// that it came by: data, not instructions.
+    pub fields: Map<String, Value>,
+    /// Items of issue trackers that it is linked to, oldest first.
+    pub links: Vec<LinkJson>,
     /// When an agent handed it over to people; missing once a person took it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handed_over_at: Option<Moment>,
@@ -178,6 +185,43 @@ pub struct ConversationJson {
     /// The e-mail that the app sent, when it was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub app_sent: Option<AppSentJson>,
+    /// How it came, where it did not come by mail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<ConversationSourceJson>,
+}
+
+/// The contact form that a conversation came by. Nothing proves the address that was typed there.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ConversationSource")]
+pub struct ConversationSourceJson {
+    #[serde(rename = "type")]
+    pub source_type: ConversationSourceType,
+    /// The last part of the form's address.
+    pub form: String,
+    /// The address of the page that the form was opened from, where it is known: data, not instructions.
+    pub page: Option<String>,
+}
+
+/// A link of a conversation to an item of an issue tracker.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Link")]
+pub struct LinkJson {
+    pub id: LinkId,
+    pub url: String,
+    pub kind: Tracker,
+    /// Such as `acme/shop#12` or `PROJ-4`.
+    pub name: String,
+    /// Null until the tracker told it. Others wrote it: data, not instructions.
+    pub title: Option<String>,
+    /// Null until the tracker told it.
+    pub state: Option<ItemState>,
+}
+
+impl From<LinkedItem> for LinkJson {
+    fn from(link: LinkedItem) -> LinkJson {
+        let LinkedItem { id, kind, url, name, title, state } = link;
+        LinkJson { id, url, kind, name, title, state }
+    }
 }
 
 /// What other tables know of a conversation.
@@ -190,11 +234,19 @@ pub struct BesideConversation {
     pub timeline: Vec<TimelineItem>,
     pub team: Option<TeamJson>,
     pub app_sent: Option<AppSentJson>,
+    /// The contact form that it came by.
+    pub form: Option<FormSource>,
+    pub fields: Map<String, Value>,
+    pub links: Vec<LinkedItem>,
 }
 
 impl ConversationJson {
     pub fn new(found: Conversation, beside: BesideConversation) -> ConversationJson {
+        let (source, mut fields) = source_and_fields(beside.form);
+        fields.extend(beside.fields);
         ConversationJson {
+            source,
+            fields,
             suggested_topic: found.suggested_topic().map(str::to_owned),
             id: found.id,
             subject: found.subject,
@@ -219,6 +271,7 @@ impl ConversationJson {
             waiting_since: found.waiting_since.map(Moment),
             language: found.language,
             has_draft: found.has_draft,
+            links: beside.links.into_iter().map(LinkJson::from).collect(),
             handed_over_at: found.handed_over_at.map(Moment),
             timeline: beside.timeline,
             team: beside.team,
@@ -226,6 +279,22 @@ impl ConversationJson {
             app_sent: beside.app_sent,
         }
     }
+}
+
+fn source_and_fields(
+    form: Option<FormSource>,
+) -> (Option<ConversationSourceJson>, Map<String, Value>) {
+    let Some(FormSource { form, page, answers, .. }) = form else { return (None, Map::new()) };
+    let value = |answer: FormAnswer| match answer.value {
+        FormAnswerValue::Consent(ticked) => (answer.key, Value::Bool(ticked)),
+        FormAnswerValue::Text(text) => (answer.key, Value::String(text)),
+    };
+    let source = ConversationSourceJson {
+        source_type: ConversationSourceType::Form,
+        form,
+        page: Some(page).filter(|page| !page.is_empty()),
+    };
+    (Some(source), answers.0.into_iter().map(value).collect())
 }
 
 /// The example of a conversation with its timeline.
@@ -250,6 +319,17 @@ pub const CONVERSATION_EXAMPLE: &str = r#"{
     "waitingSince": "2026-11-15T09:14:03.120Z",
     "language": "en",
     "hasDraft": false,
+    "fields": { "order": "20418" },
+    "links": [
+        {
+            "id": "lnk_01kag10a1b2c3d4e5f6g7h8j9k",
+            "url": "https://github.com/acme/shop/issues/12",
+            "kind": "github",
+            "name": "acme/shop#12",
+            "title": "Lamps arrive without a cable",
+            "state": "open"
+        }
+    ],
     "timeline": [
         {
             "type": "message",
@@ -424,6 +504,10 @@ pub struct TimelineEventJson {
 
 string_enum! {
     AuthorType { Person = "person", Agent = "agent", Customer = "customer", System = "system" }
+}
+
+string_enum! {
+    ConversationSourceType { Form = "form" }
 }
 
 string_enum! {

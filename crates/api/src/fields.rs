@@ -36,6 +36,10 @@ pub enum InputKind {
         of: &'static InputKind,
     },
     Object(&'static [InputField]),
+    /// An object of any names, so many at the most.
+    Values {
+        max: usize,
+    },
     /// The same, or null.
     Nullable(&'static InputKind),
 }
@@ -189,7 +193,14 @@ fn check_value(kind: &InputKind, path: &str, value: &Value, problems: &mut Valid
                 }
             }
         }
-        (InputKind::Object(_), _) => problems.add(path, "must be an object"),
+        (InputKind::Values { max }, Value::Object(object)) => {
+            if object.is_empty() || object.len() > *max {
+                problems.add(path, format!("must have 1 to {max} values"));
+            }
+        }
+        (InputKind::Object(_) | InputKind::Values { .. }, _) => {
+            problems.add(path, "must be an object");
+        }
         (InputKind::Nullable(_), Value::Null) => {}
         (InputKind::Nullable(of), value) => check_value(of, path, value, problems),
     }
@@ -277,6 +288,7 @@ fn kind_schema(kind: &InputKind) -> Value {
             schema
         }
         InputKind::Object(fields) => object_schema(fields),
+        InputKind::Values { .. } => json!({ "type": "object", "additionalProperties": true }),
         InputKind::Nullable(of) => {
             // Not every client understands a list of types.
             json!({ "anyOf": [kind_schema(of), { "type": "null" }] })
@@ -368,6 +380,17 @@ mod tests {
              limit: must be a whole number from 1 to 100; send: must be true or false; \
              to: must be 1 to 2 items; to[1]: must be a string"
         );
+    }
+
+    #[test]
+    fn values_have_any_name_and_are_bounded() {
+        let fields = [InputField::required("fields", InputKind::Values { max: 2 }, "f")];
+        let body = json!({ "fields": { "order": "A-17", "paid": null } });
+        assert_eq!(check_body(&fields, &body).map(Value::Object), Ok(body));
+        for wrong in [json!({}), json!({ "a": 1, "b": 2, "c": 3 }), json!([]), json!("order")] {
+            assert!(check_body(&fields, &json!({ "fields": wrong })).is_err(), "{wrong}");
+        }
+        assert_eq!(kind_schema(&fields[0].kind)["additionalProperties"], true);
     }
 
     #[test]

@@ -45,6 +45,11 @@ pub fn kept_arguments(input: &Value, id: Option<&str>) -> String {
             }
         }
     }
+    // The address of a webhook of a chat is itself a secret.
+    let is_chat = input.get("format").is_some_and(|format| *format != "mailroom");
+    if let Some(url) = kept.get_mut("url").filter(|_| is_chat) {
+        *url = SECRET.into();
+    }
     if let Some(id) = id {
         kept.insert("id".into(), short(&Value::from(id), 1));
     }
@@ -155,6 +160,17 @@ mod tests {
             kept_arguments(&input, Some("cnv_1")),
             r#"{"body":"[protected]","secure":true,"to":["ann@x.example"],"note":"[secret]","url":"https://x.example/hook","id":"cnv_1"}"#
         );
+    }
+
+    #[test]
+    fn the_address_of_a_chat_is_not_kept() {
+        let kept = |format: &str| {
+            let input = json!({ "url": "https://hooks.chat.example/T1/B2/abc", "format": format });
+            kept_arguments(&input, None)
+        };
+        assert_eq!(kept("slack"), r#"{"url":"[secret]","format":"slack"}"#);
+        assert_eq!(kept("Slack"), r#"{"url":"[secret]","format":"Slack"}"#);
+        assert!(kept("mailroom").contains("hooks.chat.example/T1/B2/abc"));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use base::states::MessageStatus;
 use base::time::Moment;
 use model::conversations::agent_acts::AgentActKind;
 use model::documents::{DocumentFields, DocumentKind};
+use model::fields::{FieldKind, FieldOwner};
 use model::messages::answers::AnswerKind;
 use model::messages::send_failure::SendFailure;
 use model::people::agent_limits::PolicyNote;
@@ -33,6 +34,28 @@ pub struct Done {
 
 impl Done {
     pub const OK: Done = Done { ok: true };
+}
+
+/// A field that contacts or conversations can have.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Field")]
+pub struct FieldJson {
+    /// By which values are set, read and searched for.
+    pub key: String,
+    pub on: FieldOwner,
+    #[serde(rename = "type")]
+    pub kind: FieldKind,
+    /// What a choice can be; empty for other types.
+    pub choices: Vec<String>,
+}
+
+/// Fields that were set.
+#[derive(Serialize, JsonSchema)]
+pub struct FieldsSet {
+    #[schemars(extend("const" = true))]
+    pub ok: bool,
+    /// All fields that have a value now, by key.
+    pub fields: Map<String, Value>,
 }
 
 /// A note that was added, and whom it mentions.
@@ -103,7 +126,7 @@ pub struct FailedConversation {
 #[derive(Serialize, JsonSchema)]
 pub struct UndoneAct {
     /// The conversations that are as they were before.
-    pub undone: Vec<ConversationId>,
+    pub undone: Vec<String>,
     /// Those of which something stays, because somebody changed it since.
     pub left: Vec<FailedConversation>,
 }
@@ -123,8 +146,8 @@ pub struct UndoneAgent {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "UndoneStep")]
 pub struct UndoneStepJson {
-    /// The conversation.
-    pub id: ConversationId,
+    /// The conversation, or an appointment that belongs to none.
+    pub id: String,
     pub what: AgentActKind,
 }
 
@@ -132,8 +155,8 @@ pub struct UndoneStepJson {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "StepLeft")]
 pub struct StepLeftJson {
-    /// The conversation.
-    pub id: ConversationId,
+    /// The conversation, or an appointment that belongs to none.
+    pub id: String,
     pub what: AgentActKind,
     /// Why it stays.
     pub error: String,
@@ -145,11 +168,11 @@ impl From<AgentUndo> for UndoneAgent {
         let left = undo.left.into_iter();
         UndoneAgent {
             undone: undone
-                .map(|step| UndoneStepJson { id: step.conversation, what: step.kind })
+                .map(|step| UndoneStepJson { id: step.on.to_string(), what: step.kind })
                 .collect(),
             left: left
                 .map(|step| StepLeftJson {
-                    id: step.conversation,
+                    id: step.on.to_string(),
                     what: step.kind,
                     error: step.reason,
                 })
@@ -163,12 +186,9 @@ impl From<AgentUndo> for UndoneAct {
     fn from(undo: AgentUndo) -> UndoneAct {
         let left = undo.left.into_iter();
         UndoneAct {
-            undone: undo.undone.into_iter().map(|step| step.conversation).collect(),
+            undone: undo.undone.into_iter().map(|step| step.on.to_string()).collect(),
             left: left
-                .map(|step| FailedConversation {
-                    id: step.conversation.to_string(),
-                    error: step.reason,
-                })
+                .map(|step| FailedConversation { id: step.on.to_string(), error: step.reason })
                 .collect(),
         }
     }
@@ -393,6 +413,12 @@ pub struct AnswerJson {
     pub language: Option<String>,
     pub updated_at: Moment,
     pub kind: AnswerKind,
+    /// True where everybody can read it on the help pages.
+    pub public: bool,
+    /// What it stands under there; null for nothing.
+    pub section: Option<String>,
+    /// The address of its public page; null where it has none.
+    pub url: Option<String>,
 }
 
 /// An answer that a helper's draft rests on.
@@ -489,7 +515,8 @@ pub struct StartedConversation {
 #[derive(Serialize, JsonSchema)]
 pub struct ErrorBody {
     pub error: String,
-    /// `policy_refused` or `agent_paused`, where an agent's limits refused.
+    /// `policy_refused` or `agent_paused`, where an agent's limits refused; `workspace_suspended`, `limit_reached`
+    /// or `rate_limited`, where the whole workspace is concerned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
     /// The rule of the key's policy that refused.

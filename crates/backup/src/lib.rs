@@ -14,6 +14,7 @@ mod place;
 mod place_files;
 mod place_writer;
 mod restore;
+mod restore_workspace;
 mod scheduled;
 mod seal;
 mod stored_backup;
@@ -27,6 +28,9 @@ pub use keep::KeepRule;
 pub use manifest::BackupManifest;
 pub use place::BackupPlace;
 pub use restore::{BackupDamage, OnDamage, RestoreFailure, RestoreTarget, Restored, restore};
+pub use restore_workspace::{
+    RestoredWorkspace, WorkspaceRestore, WorkspaceRestoreFailure, open_workspace, restore_workspace,
+};
 pub use scheduled::{BackupRunner, BackupSettings};
 pub use timing::BackupTiming;
 pub use verify::{BackupVerification, VerifiedBackups, verify_backups};

@@ -42,6 +42,9 @@ pub struct BackupManifest {
     pub version: String,
     pub schema: i64,
     pub sealed: bool,
+    /// The slug of the one workspace that it holds; `None` for a whole installation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
     /// True when `secret.key` is in it.
     pub has_key: bool,
     /// The rows of each table.

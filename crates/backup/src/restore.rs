@@ -98,6 +98,12 @@ pub async fn restore(
     let found = place.clone();
     let found = move || StoredBackup::find(&found, at.as_deref(), passphrase.as_deref());
     let backup = run_blocking(found).await??;
+    if let Some(slug) = &backup.manifest.workspace {
+        return Err(RestoreFailure::Refused(format!(
+            "The backup {} holds the workspace {slug} alone. `mailroom workspace restore` restores it.",
+            backup.manifest.name
+        )));
+    }
     let store = open_target(target, backup.manifest.schema)?;
     // Before anything of an installation in use is touched.
     if !store.read(load::is_empty).await.map_err(|error| error.to_string())? {

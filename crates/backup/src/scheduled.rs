@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::app::App;
+use maintenance::dump::DumpScope;
 use model::installation::scheduled_backups::{
     self, BackupPlan, LackingFiles, ScheduledBackups, scheduled_backups,
 };
@@ -153,6 +154,7 @@ impl BackupRunner {
             store: self.app.store.clone(),
             blobs: self.app.blobs.clone(),
             ids: self.app.ids.clone(),
+            scope: DumpScope::Installation,
             key_folder: Some(self.data.clone()),
             progress: Arc::new(|_, _| {}),
         };

@@ -10,7 +10,7 @@ use base::files::blobs::Blobs;
 use base::ids::Ids;
 use base::time::Moment;
 use db::Store;
-use maintenance::dump::{self, DumpContents};
+use maintenance::dump::{self, DumpContents, DumpScope};
 use node::vault::KEY_FILE;
 use sha2::{Digest, Sha256};
 
@@ -38,6 +38,8 @@ pub struct BackupSource {
     pub store: Store,
     pub blobs: Blobs,
     pub ids: Arc<Ids>,
+    /// The whole installation, or one workspace.
+    pub scope: DumpScope,
     /// The folder of `secret.key`; `None` leaves the key out.
     pub key_folder: Option<PathBuf>,
     pub progress: BackupProgress,
@@ -77,6 +79,7 @@ pub async fn write_backup(
         version: env!("CARGO_PKG_VERSION").into(),
         schema: 0,
         sealed: key.is_some(),
+        workspace: source.scope.workspace().map(|workspace| workspace.slug.clone()),
         has_key: source.key_folder.is_some(),
         tables: Default::default(),
         blobs: 0,
@@ -285,13 +288,14 @@ async fn write_tables(
     manifest: &BackupManifest,
 ) -> Result<(DumpContents, TablesFile), String> {
     let (place, ids, name) = (place.clone(), source.ids.clone(), manifest.tables_file());
+    let scope = source.scope.clone();
     // The error of a file, which the store cannot carry.
     let trouble = Arc::new(Mutex::new(None));
     let noted = trouble.clone();
     let written = source
         .store
         .read(move |tx| {
-            let result = write_dump(tx, &place, key.as_ref(), &ids, &name);
+            let result = write_dump(tx, &scope, &place, key.as_ref(), &ids, &name);
             if let Err(base::error::Error::Files(error)) = &result {
                 *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
             }
@@ -310,6 +314,7 @@ async fn write_tables(
 
 fn write_dump(
     tx: &mut db::Tx<'_>,
+    scope: &DumpScope,
     place: &BackupPlace,
     key: Option<&PlaceKey>,
     ids: &Ids,
@@ -318,18 +323,23 @@ fn write_dump(
     let file = HashingWriter { out: place.create(name)?, hash: Sha256::new() };
     let (contents, file) = match key {
         Some(key) => {
-            let (contents, sealed) = dump_packed(tx, key.seal(name, ids, BufWriter::new(file))?)?;
+            let (contents, sealed) =
+                dump_packed(tx, scope, key.seal(name, ids, BufWriter::new(file))?)?;
             (contents, sealed.finish()?)
         }
-        None => dump_packed(tx, BufWriter::new(file))?,
+        None => dump_packed(tx, scope, BufWriter::new(file))?,
     };
     let file = file.into_inner().map_err(|error| error.into_error())?;
     Ok((contents, TablesFile { file: file.out, sha256: hex(&file.hash.finalize()) }))
 }
 
-fn dump_packed<W: Write>(tx: &mut db::Tx<'_>, out: W) -> base::error::Result<(DumpContents, W)> {
+fn dump_packed<W: Write>(
+    tx: &mut db::Tx<'_>,
+    scope: &DumpScope,
+    out: W,
+) -> base::error::Result<(DumpContents, W)> {
     let mut packed = zstd::Encoder::new(out, ZSTD_LEVEL)?;
-    let contents = dump::dump(tx, &mut packed, &mut |_, _| {})?;
+    let contents = dump::dump(tx, scope, &mut packed, &mut |_, _| {})?;
     Ok((contents, packed.finish()?))
 }
 

@@ -14,6 +14,7 @@ use crate::security::agent_policy::AgentPolicy;
 use crate::security::api_key::KeyHash;
 use crate::security::scopes::Scopes;
 use crate::string_enum::string_enum;
+use crate::workspaces::resting::refuse_suspended;
 
 pub use crate::circles::{Circle, Circles};
 
@@ -145,12 +146,24 @@ db::row! {
              WHERE x.ws = a.ws AND x.holder = a.id AND x.may_see = TRUE)",
         workspace: WorkspaceId = "w.id",
         plan: Plan = "w.plan",
+        calls_per_hour: Option<i64> = "(SELECT l.hard FROM workspace_limits l
+             WHERE l.ws = a.ws AND l.what = 'callsPerHour')",
+        suspended: Option<String> = "(SELECT x.reason FROM resting_workspaces x
+             WHERE x.ws = a.ws AND x.suspended_at IS NOT NULL)",
     }
 }
 
-/// The agent whose key or access token this is, and its workspace's plan. Read in the transaction
+/// What a workspace lets its keys do.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyTerms {
+    pub plan: Plan,
+    /// The calls of all keys together in an hour, where they are limited.
+    pub calls_per_hour: Option<i64>,
+}
+
+/// The agent whose key or access token this is, and what its workspace lets it do. Read in the transaction
 /// that goes on to do the work, so that revoking it counts at once.
-pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<(Actor, Plan)> {
+pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<(Actor, KeyTerms)> {
     let columns = KeyRow::COLUMNS;
     let found: Option<KeyRow> = if key.is_access_token() {
         let sql = format!(
@@ -170,6 +183,7 @@ pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<(Actor, 
         tx.opt(&sql, &[key])?
     };
     let found = found.ok_or(Error::Unauthorized)?;
+    refuse_suspended(found.suspended)?;
     let circles = match found.livemode {
         true => Circles::of_agent(found.private, found.inboxes),
         false => Circles::only(Circle::sandbox()),
@@ -180,7 +194,7 @@ pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<(Actor, 
     let who = Principal::Agent { id: found.id, name: found.name, scopes, policy, paused };
     let actor = Actor { ws: found.ws, workspace: found.workspace, who, circles };
     actor.note_in_log();
-    Ok((actor, found.plan))
+    Ok((actor, KeyTerms { plan: found.plan, calls_per_hour: found.calls_per_hour }))
 }
 
 /// The circles that an agent's key sees, whether it works or is revoked.

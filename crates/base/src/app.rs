@@ -14,6 +14,7 @@ use crate::files::blobs::Blobs;
 use crate::files::scanner::Scanner;
 use crate::ids::Ids;
 use crate::mail_reading::MailReading;
+use crate::panel_answers::PanelAnswers;
 use crate::rate_limit::RateLimiter;
 use crate::security::secret_sealer::SecretSealer;
 use crate::sorter_models::SorterModels;
@@ -35,6 +36,8 @@ pub struct App {
     pub calls: Arc<CallLog>,
     /// What was learned from decisions about mail.
     pub sorters: Arc<SorterModels>,
+    /// What the apps of owners answered about customers, and the port to them.
+    pub panels: Arc<PanelAnswers>,
     /// Writes that no response waits for.
     pub background: BackgroundWrites,
     /// The virus scanner for customers' uploads, if one is configured.
@@ -58,6 +61,7 @@ pub struct Cx<'a> {
     pub blobs: &'a Blobs,
     pub sealer: &'a dyn SecretSealer,
     pub sorters: &'a SorterModels,
+    pub panels: &'a PanelAnswers,
 }
 
 impl App {
@@ -71,6 +75,7 @@ impl App {
             blobs: &self.blobs,
             sealer: &*self.sealer,
             sorters: &self.sorters,
+            panels: &self.panels,
         }
     }
 

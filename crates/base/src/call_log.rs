@@ -33,6 +33,8 @@ pub struct CallRecord {
     pub arguments: String,
     /// The sentence of a refusal.
     pub error: Option<String>,
+    /// Bytes of the arguments as they are kept, and of the answer.
+    pub bytes: i64,
 }
 
 /// Tells calls of one moment apart, on any node. It is not one of the ids of the app, of which every call would

@@ -155,6 +155,12 @@ impl Circles {
         Ok(Circles::with(Circle::of(person), inboxes))
     }
 
+    /// The same from what is read already: the inboxes that were given to the person, and to their
+    /// teams.
+    pub fn of_person_with(person: &UserId, own: InboxCircles, of_teams: InboxCircles) -> Circles {
+        Circles::with(Circle::of(person), own.0.into_iter().chain(of_teams.0))
+    }
+
     /// The team's, those of the inboxes for some that an agent was given, and `private`.
     pub fn of_agent(private: Circle, inboxes: InboxCircles) -> Circles {
         Circles::with(private, inboxes.0)

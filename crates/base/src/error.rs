@@ -20,11 +20,7 @@ pub enum Error {
     Unauthorized,
     #[error("{0}")]
     Forbidden(String),
-    #[error(
-        "This key lacks the scope {}. Make a key that has it: a key's scopes cannot be changed later. \
-         Those of a connected app can, under Settings, Connected apps.",
-        .scope.as_str()
-    )]
+    #[error("This key lacks the scope {}. {}", .scope.as_str(), way_to(*.scope))]
     Lacks {
         scope: Scope,
         /// True when the key cannot use the operation in any way, not only in this one.
@@ -38,6 +34,19 @@ pub enum Error {
          Settings, Agents and keys."
     )]
     AgentPaused,
+    /// The whole workspace is suspended; the reason is whose who suspended it.
+    #[error("This workspace is suspended: nothing of it can be read or changed. {reason}")]
+    Suspended { reason: String },
+    /// The same for guests, who are not told why.
+    /// Customers read it.
+    #[error("This is closed for now. Try again later.")]
+    ClosedForNow,
+    /// A limit of what the workspace may hold.
+    #[error("{0}")]
+    LimitReached(String),
+    /// A limit of what the workspace may do in a time, and the seconds until it may again.
+    #[error("{sentence}")]
+    Throttled { sentence: String, resets_in: i64 },
     #[error("There is no such {0}, or you cannot see it.")]
     NotFound(&'static str),
     #[error("Too many requests. Slow down to {} a minute.", .0.limit)]
@@ -47,6 +56,7 @@ pub enum Error {
     Conflict(String),
     #[error("This Idempotency-Key was used before with a different request.")]
     KeyReused,
+    /// Customers read it.
     #[error("Something failed on our side. Try again shortly.")]
     Store(#[from] db::StoreError),
     #[error("Something failed on our side. Try again shortly.")]
@@ -57,6 +67,20 @@ pub enum Error {
          check."
     )]
     LostFile,
+}
+
+/// How somebody gets a scope that a key or app lacks.
+fn way_to(scope: Scope) -> &'static str {
+    match Scope::USUAL.contains(&scope) {
+        true => {
+            "Make a key that has it: a key's scopes cannot be changed later. Those of a connected app can, under \
+             Settings, Connected apps."
+        }
+        false => {
+            "Make a key that has it: a key's scopes cannot be changed later. A connected app is never given this \
+             one."
+        }
+    }
 }
 
 /// Work on another thread panicked. The panic message is left out, because it may quote a mail.
@@ -92,11 +116,14 @@ impl Error {
             Error::Forbidden(_)
             | Error::Lacks { .. }
             | Error::PolicyRefused { .. }
-            | Error::AgentPaused => 403,
+            | Error::AgentPaused
+            | Error::Suspended { .. }
+            | Error::LimitReached(_) => 403,
             Error::NotFound(_) => 404,
             Error::Conflict(_) => 409,
             Error::KeyReused => 422,
-            Error::TooMany(_) => 429,
+            Error::TooMany(_) | Error::Throttled { .. } => 429,
+            Error::ClosedForNow => 503,
             Error::Store(error) if error.is_outage() => 503,
             Error::Store(_) | Error::Files(_) | Error::LostFile => 500,
         }
@@ -107,6 +134,9 @@ impl Error {
         match self {
             Error::PolicyRefused { .. } => Some("policy_refused"),
             Error::AgentPaused => Some("agent_paused"),
+            Error::Suspended { .. } => Some("workspace_suspended"),
+            Error::LimitReached(_) => Some("limit_reached"),
+            Error::Throttled { .. } => Some("rate_limited"),
             _ => None,
         }
     }

@@ -107,6 +107,8 @@ id!(TeamId, "tem_");
 id!(PasskeyId, "pky_");
 id!(ContactNoteId, "cno_");
 id!(SubscriptionId, "psh_");
+id!(ContactFormId, "frm_");
+id!(LinkId, "lnk_");
 
 impl AnswerId {
     /// A saved reply's id among the answers.

@@ -28,30 +28,60 @@ pub const UPLOAD_PAGE_MS: i64 = 30 * DAY_MS;
 pub const REMIND_AFTER_MS: [i64; 3] = [2 * DAY_MS, 4 * DAY_MS, 7 * DAY_MS];
 /// Invalid upload links that a client network may open within the guessing window.
 pub const UNKNOWN_LINKS_PER_NETWORK: i64 = 100;
+/// The link by which a person approves a draft from a mail: how long it works, how long its row stays after that to
+/// tell what became of the draft, and how long a browser that entered a mailed code may decide.
+pub const APPROVAL_LINK_MS: i64 = 2 * HOUR_MS;
+pub const APPROVAL_LINK_KEPT_MS: i64 = 30 * DAY_MS;
+pub const APPROVAL_PROVEN_MS: i64 = 30 * MINUTE_MS;
+/// How long the links under a message of a chat lead to their act.
+pub const CHAT_LINK_MS: i64 = 3 * DAY_MS;
+/// A session that began within this time decides by such a link without a code.
+pub const RECENT_SIGN_IN_MS: i64 = 12 * HOUR_MS;
 /// A mailed code: how long it counts, and how many tries it allows.
 pub const CODE_MS: i64 = 10 * MINUTE_MS;
 pub const CODE_TRIES: i64 = 5;
 /// Characters of the field for a code: eight digits, and room for spaces.
 pub const CODE_FIELD_CHARS: usize = 11;
-/// Codes of one page within the window and within a day; to one address and from one client network
-/// within the window.
+/// Codes that one client network may ask for: of one page within the window and within a day; to one address and
+/// altogether within the window.
 pub const CODES_WINDOW_MS: i64 = 15 * MINUTE_MS;
 pub const CODES_PER_PAGE: i64 = 3;
 pub const CODES_PER_PAGE_DAY: i64 = 10;
 pub const CODES_PER_ADDRESS: i64 = 10;
 pub const CODES_PER_NETWORK: i64 = 30;
+/// All client networks together may ask for so many times the codes of a page, or to an address, that one of them may:
+/// who asks for codes of somebody else does not keep them from their own.
+pub const NETWORKS_ASKING_FOR_CODES: i64 = 4;
 /// Wrong codes within a day that lock a page for a day.
 pub const WRONG_CODES_PER_DAY: i64 = 20;
 /// A browser that has proven an address is signed out after so long without a click, and at the
 /// latest after the longer time.
 pub const GUEST_SESSION_IDLE_MS: i64 = 30 * MINUTE_MS;
 pub const GUEST_SESSION_MS: i64 = 12 * HOUR_MS;
+/// Its cookie stays for longer: the form of a page that was open over a weekend is known as ours, and keeps its words.
+pub const GUEST_COOKIE_MS: i64 = 4 * DAY_MS;
 /// How long a protected page is open, in days: at most, and by default.
 pub const SECURE_DAYS_MAX: i64 = 90;
 /// A protected message that nobody has opened is recalled once, after so long.
 pub const SECURE_REMINDER_MS: i64 = 3 * DAY_MS;
 /// Whether a page is read is written down at most this often.
 pub const GUEST_SEEN_EVERY_MS: i64 = MINUTE_MS;
+/// How long after a conversation was closed its customer is asked how it was.
+pub const SATISFACTION_AFTER_MS: i64 = 4 * HOUR_MS;
+/// How long after the question was asked it can be answered, and after an answer that can be changed.
+pub const SATISFACTION_OPEN_MS: i64 = 30 * DAY_MS;
+pub const SATISFACTION_CHANGE_MS: i64 = 7 * DAY_MS;
+/// A person is asked once in this time, whatever the conversation.
+pub const SATISFACTION_PERSON_MS: i64 = 30 * DAY_MS;
+/// A score of so much or less opens the conversation again.
+pub const SATISFACTION_NOT_GOOD: i64 = 2;
+/// With fewer answers than these, reports say no average of a part.
+pub const SATISFACTION_LEAST: i64 = 5;
+/// How often one answer can be given anew.
+pub const SATISFACTION_CHANGES: i64 = 20;
+pub const SATISFACTION_COMMENT_CHARS: usize = 1_000;
+/// The sentence that people of a suspended workspace read.
+pub const SUSPENSION_REASON_CHARS: usize = 500;
 /// Booking types of a workspace.
 pub const BOOKING_TYPES: i64 = 50;
 pub const BOOKING_TYPE_NAME_CHARS: usize = 80;
@@ -88,7 +118,7 @@ pub const NEXT_TIMES: usize = 3;
 pub const OFFER_MS: i64 = 30 * DAY_MS;
 /// A booking is held this long until the guest proves their address.
 pub const BOOKING_HOLD_MS: i64 = 15 * MINUTE_MS;
-/// Bookings held for one address within a day, and for one type at once.
+/// Bookings held for one address within a day by one client network, and for one type at once.
 pub const HOLDS_PER_ADDRESS: i64 = 3;
 pub const HOLDS_PER_TYPE: i64 = 20;
 /// Guests and hosts are reminded so long before an appointment.
@@ -131,6 +161,41 @@ pub const TOPICS: i64 = 60;
 pub const TOPIC_CHARS: usize = 40;
 /// Characters of the words that describe a topic.
 pub const TOPIC_WORDS_CHARS: usize = 300;
+/// Fields that a workspace adds to contacts and conversations.
+pub const FIELDS: i64 = 100;
+pub const FIELD_KEY_CHARS: usize = 40;
+pub const FIELD_VALUE_CHARS: usize = 500;
+/// What a field can be chosen from.
+pub const FIELD_CHOICES: usize = 50;
+pub const FIELD_CHOICE_CHARS: usize = 60;
+/// Fields that are set at once.
+pub const FIELDS_SET: usize = 50;
+/// How long the app behind the customer panel may take, in milliseconds: to answer, and to do what a button
+/// says.
+pub const PANEL_WAIT_MS: u64 = 300;
+pub const PANEL_PRESS_WAIT_MS: u64 = 5_000;
+/// Bytes of its answer, and how deep it is nested.
+pub const PANEL_ANSWER_BYTES: usize = 16 * 1024;
+pub const PANEL_DEPTH: usize = 6;
+pub const PANEL_BLOCKS: usize = 30;
+/// Rows and columns of one table.
+pub const PANEL_ROWS: usize = 20;
+pub const PANEL_COLUMNS: usize = 4;
+/// Characters of a text or value, of a label, of a cell, of an address and of a button's id.
+pub const PANEL_TEXT_CHARS: usize = 500;
+pub const PANEL_LABEL_CHARS: usize = 80;
+pub const PANEL_CELL_CHARS: usize = 120;
+pub const PANEL_URL_CHARS: usize = 2_000;
+pub const PANEL_ID_CHARS: usize = 60;
+/// Characters of what the app says to a button, and of its name.
+pub const PANEL_MESSAGE_CHARS: usize = 200;
+pub const PANEL_NAME_CHARS: usize = 40;
+/// Lines of an answer that are shown beside a conversation.
+pub const PANEL_LINES_SHOWN: usize = 8;
+/// Answers in memory; calls at one time in all, and for one workspace.
+pub const PANEL_ANSWERS: usize = 500;
+pub const PANEL_CALLS: usize = 64;
+pub const PANEL_CALLS_OF_WORKSPACE: usize = 8;
 /// Decisions that the sorting helper keeps, for each label and in all; the oldest go first.
 pub const EXAMPLES_PER_LABEL: i64 = 300;
 pub const EXAMPLES: i64 = 5_000;
@@ -158,6 +223,13 @@ pub const CALL_ARGUMENTS_CHARS: usize = 2_000;
 /// Calls on one page, and in one file.
 pub const CALLS_LISTED: i64 = 100;
 pub const CALLS_EXPORTED: i64 = 50_000;
+/// Calls that are read at a time to look for words, and how often.
+pub const CALLS_READ_AT_ONCE: i64 = 1_000;
+pub const CALL_PARTS_READ: usize = 50;
+/// Calls that a replay shows, items of a timeline among which it looks, and characters of each.
+pub const REPLAYED_CALLS: i64 = 200;
+pub const REPLAYED_ITEMS: i64 = 200;
+pub const REPLAYED_TEXT_CHARS: usize = 600;
 pub const QUERY_CHARS: usize = 200;
 pub const LIST_ITEMS: i64 = 100;
 pub const LIST_ITEMS_DEFAULT: i64 = 25;
@@ -392,13 +464,40 @@ pub const SAVED_REPLY_CHARS: usize = 10_000;
 pub const SAVED_REPLY_NAME_CHARS: usize = 80;
 
 /// Answers of a workspace, the retired ones among them.
-pub const ANSWERS: i64 = 1_000;
+pub const ANSWERS: i64 = 2_000;
 pub const ANSWER_TITLE_CHARS: usize = 120;
 pub const ANSWER_CHARS: usize = 10_000;
 /// Bytes of a file of answers.
 pub const ANSWER_FILE_BYTES: usize = 2 * 1024 * 1024;
 /// An answer that was neither used nor changed for this long is listed as stale.
 pub const ANSWER_STALE_MS: i64 = 180 * DAY_MS;
+/// Versions of an answer that are kept, and how many of them its page lists.
+pub const ANSWER_VERSIONS: i64 = 100;
+pub const ANSWER_SECTION_CHARS: usize = 60;
+/// Characters of the address of a help page, and how often a number is tried behind one that is taken.
+pub const HELP_SLUG_CHARS: usize = 80;
+pub const HELP_SLUG_TRIES: usize = 100;
+/// Bytes of the words of a help page as HTML, so that the whole page has at most 50 KB.
+pub const HELP_PAGE_BYTES: usize = 36 * 1024;
+/// Different words of a help page that it is found by, and words of a search.
+pub const HELP_PAGE_WORDS: usize = 1_000;
+pub const HELP_QUERY_TERMS: usize = 8;
+/// Characters of a search in help pages, and pages that it finds.
+pub const HELP_QUERY_CHARS: usize = 200;
+pub const HELP_HITS: usize = 20;
+/// Languages of a workspace's help pages, and answers of a section on the first page and on its own.
+pub const HELP_LANGUAGES: i64 = 20;
+pub const HELP_SECTION_SHOWN: usize = 3;
+pub const HELP_SECTION_PAGES: i64 = 200;
+/// Sections on the first page of help pages.
+pub const HELP_SECTIONS_SHOWN: usize = 60;
+/// Pages that one leads to, and pages of the feed.
+pub const HELP_RELATED: i64 = 4;
+pub const HELP_NEWEST: i64 = 30;
+/// Readers of a workspace's help pages who are counted in a day for whether a page helped.
+pub const HELP_VOTES_A_DAY: i64 = 5_000;
+/// Requests of one client network for help pages in a minute, those that search counted more.
+pub const HELP_READS_A_MINUTE: u32 = 240;
 /// Answers that the drafting helper offers when it is not sure enough to draft.
 pub const ANSWERS_OFFERED: usize = 3;
 /// Conversations listed as answered before.
@@ -454,6 +553,8 @@ pub const DOCUMENT_FIELD_CHARS: usize = 200;
 pub const DOCUMENT_AMOUNT: f64 = 999_999_999_999.99;
 
 pub const PERSON_NAME_CHARS: usize = 100;
+/// People and keys that the first steps of a workspace count up to.
+pub const FIRST_STEPS_COUNTED: i64 = 100;
 pub const WEBHOOK_URL_CHARS: usize = 2_000;
 
 pub const RATE_WINDOW_MS: i64 = MINUTE_MS;
@@ -479,6 +580,7 @@ pub const fn megabytes(bytes: i64) -> i64 {
 }
 
 /// A time as sentences write it: `a day`, `30 days`, `an hour`, `15 minutes`.
+/// Customers read it.
 pub fn duration(ms: i64) -> String {
     match (ms / DAY_MS, ms / HOUR_MS, ms / MINUTE_MS) {
         (1, 24, _) => "a day".into(),
@@ -497,6 +599,26 @@ pub const TRASH_DAYS: i64 = 30;
 pub const TRIAGED: usize = 1_000;
 /// How long an act can be undone.
 pub const UNDO_ACT_MS: i64 = 10 * MINUTE_MS;
+/// Test cases of a workspace, and the runs that are kept.
+pub const EVAL_CASES: i64 = 500;
+pub const EVAL_RUNS: i64 = 50;
+/// Bytes of the definition of a test case, and characters of its name.
+pub const EVAL_CASE_BYTES: usize = 100_000;
+pub const EVAL_NAME_CHARS: usize = 60;
+/// Mails, steps and checks of a test case.
+pub const EVAL_MAILS: usize = 10;
+pub const EVAL_STEPS: usize = 30;
+pub const EVAL_CHECKS: usize = 50;
+/// Messages, notes and calls that a test case looks at.
+pub const EVAL_MESSAGES: i64 = 50;
+pub const EVAL_CALLS: i64 = 500;
+/// Characters of a question that a model judges by, and bytes of what counts as a token.
+pub const EVAL_QUESTION_CHARS: usize = 300;
+pub const EVAL_TOKEN_BYTES: i64 = 4;
+/// How often an agent at a webhook is asked for more calls after one mail.
+pub const EVAL_ROUNDS: usize = 10;
+/// A run that has not ended by then was interrupted.
+pub const EVAL_RUN_MS: i64 = 30 * MINUTE_MS;
 /// Saved searches of the team, and of one person.
 pub const SAVED_VIEWS: i64 = 30;
 pub const VIEW_NAME_CHARS: usize = 40;
@@ -516,6 +638,85 @@ pub const TEAMS: i64 = 100;
 
 /// Characters of a team's name.
 pub const TEAM_NAME_CHARS: usize = 60;
+
+/// Conversations on one page of the resources of MCP, and characters of a title there.
+pub const RESOURCES_LISTED: i64 = 50;
+pub const RESOURCE_TITLE_CHARS: usize = 120;
+
+/// Values that a completion of MCP gives at most.
+pub const COMPLETIONS: usize = 100;
+
+/// Conversations that the prompt for sorting asks for unless it is told how many.
+pub const SORTED_BY_PROMPT: i64 = 10;
+/// Bytes of a workspace's logo, which travels with each mail, and pixels of its width and height.
+pub const LOGO_BYTES: usize = 100 * 1024;
+pub const LOGO_LEAST_PX: u32 = 32;
+pub const LOGO_MOST_PX: u32 = 1_200;
+/// Characters of a colour, with what people type around it.
+pub const COLOUR_CHARS: usize = 20;
+/// Contact forms of a workspace.
+pub const CONTACT_FORMS: i64 = 50;
+pub const FORM_SLUG_CHARS: usize = 60;
+pub const FORM_TITLE_CHARS: usize = 100;
+pub const FORM_INTRO_CHARS: usize = 1_000;
+pub const FORM_THANKS_CHARS: usize = 500;
+/// Fields of a form beside name, address and message.
+pub const FORM_FIELDS: usize = 10;
+pub const FORM_KEY_CHARS: usize = 40;
+pub const FORM_LABEL_CHARS: usize = 200;
+/// What a field can be chosen from, and characters of one choice.
+pub const FORM_CHOICES: usize = 20;
+pub const FORM_CHOICE_CHARS: usize = 100;
+/// What is typed into a form: a name, a line, a long text and the message.
+pub const FORM_NAME_CHARS: usize = 100;
+pub const FORM_LINE_CHARS: usize = 200;
+pub const FORM_TEXT_CHARS: usize = 2_000;
+pub const FORM_MESSAGE_CHARS: usize = 10_000;
+/// Characters of the address of the page that a form was opened from.
+pub const FORM_PAGE_CHARS: usize = 500;
+/// A form can be sent for so long after its page was made; what is sent earlier than the shorter time is held.
+pub const FORM_OPEN_MS: i64 = DAY_MS;
+pub const FORM_LEAST_MS: i64 = 2_000;
+/// What has more links than this is held.
+pub const FORM_LINKS: usize = 3;
+/// Posts within the time that attempts to sign in are counted for: those of one client network beyond this
+/// have to wait, those by one form beyond this are held.
+pub const FORM_POSTS_PER_NETWORK: i64 = 20;
+pub const FORM_POSTS_PER_FORM: i64 = 60;
+/// Codes that the forms of a workspace mail to one address within a day for one client network: whoever types an address
+/// need not have it.
+pub const FORM_CODES_PER_ADDRESS_DAY: i64 = 5;
+/// Posts of a form from addresses that nobody has proven which may wait without a mark, beside one for each that was
+/// answered; so many of the latest are looked at, over this time.
+pub const FORM_STRANGERS: i64 = 5;
+pub const FORM_STRANGERS_READ: i64 = 500;
+pub const FORM_STRANGERS_MS: i64 = 30 * DAY_MS;
+/// Sites that may show a form in a frame, and characters of one.
+pub const FORM_SITES: usize = 20;
+pub const FORM_SITE_CHARS: usize = 200;
+/// What customers see on the page of their own: conversations, messages of one, times, and bytes of the files in a
+/// download of all of it, and of the texts beside them.
+pub const OWN_CONVERSATIONS: i64 = 100;
+pub const OWN_MESSAGES: i64 = 200;
+pub const OWN_BOOKINGS: i64 = 20;
+pub const OWN_DATA_BYTES: i64 = 50 * 1024 * 1024;
+/// Languages of a form beside the one that it is written in, and characters of all their texts.
+pub const FORM_LANGUAGES: usize = 10;
+pub const FORM_TEXTS_CHARS: usize = 20_000;
+/// Items of issue trackers that a conversation is linked to, those that are read of one (a merge may bring more), and
+/// characters of an address and a title.
+pub const LINKS: i64 = 20;
+pub const LINKS_READ: i64 = 100;
+pub const LINK_URL_CHARS: usize = 500;
+pub const LINK_TITLE_CHARS: usize = 300;
+/// Conversations that are told when an item closes.
+pub const LINKED_CONVERSATIONS: i64 = 200;
+/// Calls in a minute of all issue trackers of a workspace; characters of a secret for them, and of one made elsewhere.
+pub const TRACKER_CALLS_PER_MINUTE: u32 = 300;
+pub const TRACKER_TOKEN_CHARS: usize = 32;
+pub const TRACKER_SECRET_CHARS: usize = 40;
+pub const TRACKER_SECRET_CHARS_LEAST: usize = 16;
+pub const TRACKER_SECRET_CHARS_MOST: usize = 200;
 
 #[cfg(test)]
 mod tests {

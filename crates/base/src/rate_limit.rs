@@ -13,7 +13,9 @@ use db::Store;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use crate::limits::{RATE_WINDOW_MS, SANDBOX_INBOUND_PER_MINUTE};
+use crate::limits::{
+    HOUR_MS, RATE_WINDOW_MS, SANDBOX_INBOUND_PER_MINUTE, TRACKER_CALLS_PER_MINUTE,
+};
 use crate::security::api_key::KeyHash;
 use crate::time::Clock;
 
@@ -46,11 +48,16 @@ enum RateKey {
     Key(KeyHash),
     /// Simulated mail, by all test keys of a workspace.
     Sandbox(i64),
+    /// Calls of all keys of a workspace, in an hour.
+    Calls(i64),
+    /// Calls of the issue trackers of a workspace.
+    Trackers(i64),
 }
 
 #[derive(Clone, Copy)]
 struct Window {
     started: i64,
+    length_ms: i64,
     taken: u32,
 }
 
@@ -79,6 +86,16 @@ impl RateLimiter {
         self.count(RateKey::Sandbox(ws), SANDBOX_INBOUND_PER_MINUTE, now)
     }
 
+    /// Counts one call of any key of a workspace whose calls are limited.
+    pub fn take_call(&self, ws: i64, limit: i64, now: i64) -> RateStatus {
+        self.count(RateKey::Calls(ws), u32::try_from(limit).unwrap_or(u32::MAX), now)
+    }
+
+    /// Counts one call of an issue tracker of a workspace.
+    pub fn take_tracker_call(&self, ws: i64, now: i64) -> RateStatus {
+        self.count(RateKey::Trackers(ws), TRACKER_CALLS_PER_MINUTE, now)
+    }
+
     fn count(&self, counted: RateKey, limit: u32, now: i64) -> RateStatus {
         let mut windows = self.windows();
         let window = present(&mut windows, counted, now);
@@ -86,7 +103,7 @@ impl RateLimiter {
         if !over {
             window.taken += 1;
         }
-        let left = window.started + RATE_WINDOW_MS - now;
+        let left = window.started + window.length_ms - now;
         RateStatus {
             limit,
             remaining: limit.saturating_sub(window.taken),
@@ -108,6 +125,16 @@ impl RateLimiter {
     /// The same for a simulated mail.
     pub fn announce_simulated(&self, ws: i64) {
         self.add_pending(RateKey::Sandbox(ws));
+    }
+
+    /// The same for a call of a workspace whose calls are limited.
+    pub fn announce_call(&self, ws: i64) {
+        self.add_pending(RateKey::Calls(ws));
+    }
+
+    /// The same for a call of an issue tracker.
+    pub fn announce_tracker_call(&self, ws: i64) {
+        self.add_pending(RateKey::Trackers(ws));
     }
 
     fn add_pending(&self, counted: RateKey) {
@@ -174,28 +201,41 @@ impl RateLimiter {
 /// The window that a moment falls into.
 fn present(windows: &mut HashMap<RateKey, Window>, counted: RateKey, now: i64) -> &mut Window {
     if windows.len() >= KEYS_REMEMBERED && !windows.contains_key(&counted) {
-        windows.retain(|_, window| now - window.started < RATE_WINDOW_MS);
+        windows.retain(|_, window| now - window.started < window.length_ms);
     }
-    let window = windows.entry(counted).or_insert(Window { started: now, taken: 0 });
-    if now - window.started >= RATE_WINDOW_MS {
-        *window = Window { started: now, taken: 0 };
+    let new = Window { started: now, length_ms: counted.window_ms(), taken: 0 };
+    let window = windows.entry(counted).or_insert(new);
+    if now - window.started >= window.length_ms {
+        *window = new;
     }
     window
 }
 
 impl RateKey {
+    fn window_ms(&self) -> i64 {
+        match self {
+            RateKey::Key(_) | RateKey::Sandbox(_) | RateKey::Trackers(_) => RATE_WINDOW_MS,
+            RateKey::Calls(_) => HOUR_MS,
+        }
+    }
+
     fn encode(&self) -> String {
         match self {
             RateKey::Key(key) => key.hex(),
             RateKey::Sandbox(ws) => format!("ws{ws}"),
+            RateKey::Calls(ws) => format!("calls{ws}"),
+            RateKey::Trackers(ws) => format!("trackers{ws}"),
         }
     }
 
     fn parse(word: &str) -> Option<RateKey> {
-        match word.strip_prefix("ws") {
-            Some(ws) => ws.parse().ok().map(RateKey::Sandbox),
-            None => KeyHash::from_hex(word).map(RateKey::Key),
-        }
+        let of_workspace = |prefix: &str, key: fn(i64) -> RateKey| {
+            word.strip_prefix(prefix).map(|ws| ws.parse().ok().map(key))
+        };
+        of_workspace("ws", RateKey::Sandbox)
+            .or_else(|| of_workspace("calls", RateKey::Calls))
+            .or_else(|| of_workspace("trackers", RateKey::Trackers))
+            .unwrap_or_else(|| KeyHash::from_hex(word).map(RateKey::Key))
     }
 }
 
@@ -249,6 +289,7 @@ mod tests {
             here.announce(&key);
         }
         here.announce_simulated(7);
+        here.announce_tracker_call(7);
         let pending = here.take_pending();
         assert!(here.take_pending().is_empty());
         pending.iter().for_each(|pending| there.apply(pending, 10));
@@ -259,5 +300,6 @@ mod tests {
             there.apply(other, 50);
         }
         assert_eq!(there.take_simulated(7, 60).remaining, SANDBOX_INBOUND_PER_MINUTE - 2);
+        assert_eq!(there.take_tracker_call(7, 60).remaining, TRACKER_CALLS_PER_MINUTE - 2);
     }
 }

@@ -139,13 +139,11 @@ fn plan(
         leaves_at: Moment(due_at),
     };
     record_in_timeline(tx, cx, &booking, &planned)?;
-    if let Some(conversation) = &booking.conversation {
-        let kind = match act {
-            BookingAct::Book => AgentActKind::Booked,
-            BookingAct::Move | BookingAct::Cancel | BookingAct::Stopped => AgentActKind::Rebooked,
-        };
-        agent_record::note_made(tx, cx, kind, conversation, id.as_str())?;
-    }
+    let kind = match act {
+        BookingAct::Book => AgentActKind::Booked,
+        BookingAct::Move | BookingAct::Cancel | BookingAct::Stopped => AgentActKind::Rebooked,
+    };
+    agent_record::note_booking(tx, cx, kind, booking.conversation.as_ref(), id)?;
     Ok(booking)
 }
 

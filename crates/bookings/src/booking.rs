@@ -82,6 +82,7 @@ pub fn book(
 }
 
 /// Holds a time for a guest who has yet to prove their address.
+/// Customers read it.
 pub fn hold(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -180,6 +181,7 @@ pub(super) fn drop_held(tx: &mut Tx<'_>, cx: &Cx<'_>, held: &Booking) -> Result<
 }
 
 /// The guest has proven their address: the held time is theirs.
+/// Customers read it.
 pub fn prove(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<Booking> {
     let held = of_circle(tx, cx, id)?;
     let people = mail::hosts(tx, cx, &held)?;
@@ -248,6 +250,7 @@ pub fn reschedule(tx: &mut Tx<'_>, cx: &Cx<'_>, old: &Booking, starts_at: i64) -
 }
 
 /// Refuses to move a booking that is over, cancelled, only held, or there already.
+/// Customers read it.
 pub(super) fn must_be_movable(cx: &Cx<'_>, old: &Booking, starts_at: i64) -> Result<()> {
     must_be_ahead(cx, old)?;
     if old.status == BookingStatus::Held {
@@ -495,6 +498,7 @@ pub(super) fn release(
     if released == 0 { Err(Error::NotFound("booking")) } else { Ok(()) }
 }
 
+/// Customers read it.
 pub(super) fn must_be_ahead(cx: &Cx<'_>, booking: &Booking) -> Result<()> {
     if booking.status == BookingStatus::Cancelled {
         return Err(Error::Conflict("This booking is cancelled already.".into()));

@@ -10,6 +10,7 @@ use base::limits::{
     DAY_MS, WEBHOOK_URL_CHARS, thousands,
 };
 use base::string_enum::string_enum;
+use base::workspaces::samples::refuse_in_sample;
 use calendar::{BusyQuery, TimeRange};
 use db::Tx;
 use model::installation::sealing;
@@ -87,6 +88,7 @@ pub fn add(
     new: &NewCalendar,
 ) -> Result<BusyCalendarId> {
     let ws = cx.actor.ws;
+    refuse_in_sample(tx, ws)?;
     let address = new.address.trim().replacen("webcal://", "https://", 1);
     let parsed = url::Url::parse(&address).ok();
     let parsed = parsed.filter(|url| matches!(url.scheme(), "http" | "https"));

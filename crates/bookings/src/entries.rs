@@ -1,5 +1,7 @@
 //! The entry of a booking in calendars: the guest's names the person and the company, a host's names the
 //! guest and has what they answered. Both list everybody who comes.
+//!
+//! Customers read these texts.
 
 use base::app::Cx;
 use base::email_address::EmailAddress;

@@ -57,7 +57,7 @@ pub fn at(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<String> {
     let (ws, person) = found.ok_or_else(missing)?;
     let (workspace, name): (WorkspaceId, String) =
         tx.one("SELECT id, name FROM workspaces WHERE ws = ?1", &[&ws])?;
-    let mut actor = Actor::system(ws, workspace, Circle::team());
+    let mut actor = Actor::for_guest(tx, ws, workspace, Circle::team())?;
     actor.circles = Circles::of_person(tx, ws, &person)?;
     let now = app.clock.now();
     let filter = BookingFilter {

@@ -1,12 +1,17 @@
 //! Guests on booking pages: who may book at once, and who has to prove their address first.
+//!
+//! Customers read these texts.
 
 use base::actor::{Actor, Circle};
 use base::app::Cx;
 use base::email_address::EmailAddress;
 use base::error::{Error, Result};
 use base::ids::{BookingId, WorkspaceId};
-use base::limits::{BOOKING_HOLD_MS, DAY_MS, HOLDS_PER_ADDRESS, HOLDS_PER_TYPE, OFFER_MS};
+use base::limits::{
+    BOOKING_HOLD_MS, DAY_MS, HOLDS_PER_ADDRESS, HOLDS_PER_TYPE, NETWORKS_ASKING_FOR_CODES, OFFER_MS,
+};
 use db::Tx;
+use model::branding::{self, Branding};
 use model::conversations;
 use model::figures::counting_turns::take_turns;
 use model::guests::guest_tokens::{GuestToken, GuestTokenHash};
@@ -29,21 +34,28 @@ const HOLDS_PER_NETWORK: i64 = 5;
 pub struct GuestWorkspace {
     pub name: String,
     pub slug: String,
+    pub branding: Branding,
     /// Mailroom at work for the team, or for whom the guest's own link belongs to.
     pub actor: Actor,
 }
 
 /// The workspace at an address.
 pub fn workspace_at(tx: &mut Tx<'_>, slug: &str) -> Result<GuestWorkspace> {
+    let missing = || Error::NotFound("page");
+    // No workspace has it, and PostgreSQL takes no text with it.
+    if slug.contains('\0') {
+        return Err(missing());
+    }
     let found: Option<(i64,)> = tx.opt("SELECT ws FROM workspaces WHERE slug = ?1", &[&slug])?;
-    let (ws,) = found.ok_or(Error::NotFound("page"))?;
+    let (ws,) = found.ok_or_else(missing)?;
     workspace(tx, ws, Circle::team())
 }
 
 fn workspace(tx: &mut Tx<'_>, ws: i64, circle: Circle) -> Result<GuestWorkspace> {
     let (id, name, slug): (WorkspaceId, String, String) =
         tx.one("SELECT id, name, slug FROM workspaces WHERE ws = ?1", &[&ws])?;
-    Ok(GuestWorkspace { name, slug, actor: Actor::system(ws, id, circle) })
+    let actor = Actor::for_guest(tx, ws, id, circle)?;
+    Ok(GuestWorkspace { name, slug, branding: branding::load(tx, ws)?, actor })
 }
 
 /// The types on a workspace's page, by name.
@@ -283,12 +295,15 @@ fn must_hold_few(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str, place: &str) -> Resu
          WHERE place = ?1 AND sent_at > ?2 AND purpose LIKE 'booking %'",
         &[&place, &(cx.now - BOOKING_HOLD_MS)],
     )?;
-    let (of_address,): (i64,) = tx.one(
-        "SELECT CAST(count(DISTINCT purpose) AS BIGINT) FROM one_time_codes
+    // Anybody can name an address, so others who did leave room for its owner.
+    let of_address: Vec<(String, String)> = tx.all(
+        "SELECT DISTINCT purpose, place FROM one_time_codes
          WHERE ws = ?1 AND email = ?2 AND sent_at > ?3 AND purpose LIKE 'booking %'",
         &[&cx.actor.ws, &EmailAddress::new(email), &(cx.now - DAY_MS)],
     )?;
-    if of_address >= HOLDS_PER_ADDRESS {
+    let of_both = of_address.iter().filter(|(_, from)| from == place).count() as i64;
+    let of_all = of_address.len() as i64;
+    if of_both >= HOLDS_PER_ADDRESS || of_all >= HOLDS_PER_ADDRESS * NETWORKS_ASKING_FOR_CODES {
         return Err(Error::Forbidden(
             "Several times were held for this address today. Please try again tomorrow, or ask the \
              people you want to meet."

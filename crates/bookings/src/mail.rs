@@ -41,6 +41,7 @@ pub fn uid_domain(public_url: &str) -> String {
 
 /// Tells guest and hosts that a time is booked, or that it replaces an earlier one, which had these
 /// hosts.
+/// Customers read it.
 pub(super) fn invite(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -118,6 +119,7 @@ fn tell_former_host(
 }
 
 /// Tells the guest and those who were its hosts that an appointment is off, who cancelled it, and why.
+/// Customers read it.
 pub(super) fn cancel(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -162,6 +164,7 @@ pub(super) fn cancel(
 }
 
 /// Reminds guest and hosts of an appointment.
+/// Customers read it.
 pub fn remind(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType, booking: &Booking) -> Result<()> {
     if booking.circle.is_sandbox() {
         return Ok(());

@@ -1,4 +1,6 @@
 //! The sentences of a booking's mails: for the guest, for a host, and of who cancelled and why.
+//!
+//! Customers read these texts.
 
 use base::app::Cx;
 use base::error::Result;

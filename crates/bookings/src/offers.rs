@@ -8,11 +8,13 @@ use base::limits::{BOOKING_GUEST_NAME_CHARS, NEXT_TIMES, OFFER_MS, OFFERED_TIMES
 use base::time::Moment;
 use db::{Json, Tx};
 use jiff::tz::TimeZone;
+use mail::{MailSection, MailSectionRow};
 use model::conversations::Conversation;
 use model::guests::guest_tokens::{GuestToken, GuestTokenHash};
 use model::messages::mail_language;
 use model::messages::recipients::Party;
 use model::times::calendar_words::date_and_clock;
+use model::times::local_times::LocalTimes;
 use translation::{Reader, t};
 
 use super::types::{self, BookingType};
@@ -146,11 +148,48 @@ pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<Option<
     )?;
     let kind = types::of_booking(tx, cx.actor.ws, &offer.type_id)?;
     let times = still_free(tx, cx, &kind, &offer.times)?;
-    let hosts = types::hosts(tx, cx.actor.ws, &kind.id)?;
-    let zone = hosts.first().and_then(|host| host.zone.clone()).unwrap_or_else(|| "UTC".into());
-    let link = format!("{}/b/o/{}", cx.public_url, token(tx, cx, message)?.as_str());
-    let reader = mail_language::of_conversation(tx, cx.actor.ws, &offer.conversation)?;
-    Ok(Some(OfferLines { link, times, zone: zone_or_utc(&zone), reader }))
+    lines_of(tx, cx, &offer, times).map(Some)
+}
+
+/// The offer in the text of a message, as the message's HTML shows it; `None` where the text has none, or one that
+/// somebody changed.
+pub fn mail_section(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &MessageId,
+    text: &str,
+) -> Result<Option<MailSection>> {
+    let Some(offer) = of_message(tx, cx.actor.ws, message)? else { return Ok(None) };
+    let lines = lines_of(tx, cx, &offer, offer.times.0.clone())?;
+    // Times that were over or taken when the text was written are not in it.
+    let is_offered = |at: &i64| text.lines().any(|line| line.ends_with(&lines.link_at(*at)));
+    let times = lines.times.iter().copied().filter(is_offered).collect();
+    let lines = OfferLines { times, ..lines };
+    // The language may have become known since.
+    let readers = [lines.reader.clone(), Reader::default()];
+    let sections = readers.into_iter().map(|reader| reader.run(|| lines.section()));
+    let mut written = sections.filter(|section| text.contains(section.lines.trim()));
+    Ok(written.next())
+}
+
+/// The lines of an offer of these times, on the customer's clock where it is known, else on the host's.
+fn lines_of(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    offer: &BookingOffer,
+    times: Vec<i64>,
+) -> Result<OfferLines> {
+    let ws = cx.actor.ws;
+    let zone = match LocalTimes::of_customer(tx, ws, &offer.conversation)? {
+        Some(customer) => customer.zone,
+        None => {
+            let hosts = types::hosts(tx, ws, &offer.type_id)?;
+            zone_or_utc(hosts.first().and_then(|host| host.zone.as_deref()).unwrap_or("UTC"))
+        }
+    };
+    let link = format!("{}/b/o/{}", cx.public_url, token(tx, cx, &offer.message)?.as_str());
+    let reader = mail_language::of_conversation(tx, ws, &offer.conversation)?;
+    Ok(OfferLines { link, times, zone, reader })
 }
 
 /// A reply may wait for long until somebody lets it leave: times that are over or taken are left out.
@@ -183,16 +222,46 @@ impl OfferLines {
         format!("{}\n\n{}", text.trim_end(), self.reader.run(|| self.lines()))
     }
 
+    fn link_at(&self, at: i64) -> String {
+        format!("{}?at={}", self.link, at / 1_000)
+    }
+
+    /// What stands over the times. Customers read it.
+    fn heading(&self) -> String {
+        t!("Pick one of these times ({zone}):", zone = self.zone.iana_name().unwrap_or("UTC"))
+    }
+
+    /// Customers read it.
+    fn section(&self) -> MailSection {
+        let row = |at: &i64| MailSectionRow {
+            title: date_and_clock(*at, &self.zone),
+            description: String::new(),
+            url: self.link_at(*at),
+        };
+        let (heading, button) = match self.times.is_empty() {
+            true => (t!("Pick a time that suits you:").to_owned(), t!("Pick a time")),
+            false => (self.heading(), t!("Pick another time")),
+        };
+        MailSection {
+            lines: self.lines(),
+            heading,
+            rows: self.times.iter().map(row).collect(),
+            remark: String::new(),
+            button: button.to_owned(),
+            url: self.link.clone(),
+        }
+    }
+
+    /// Customers read it.
     fn lines(&self) -> String {
         let link = &self.link;
         if self.times.is_empty() {
             return format!("{}\n", t!("Pick a time that suits you: {link}", link));
         }
-        let zone = self.zone.iana_name().unwrap_or("UTC");
-        let mut lines = format!("{}\n", t!("Pick one of these times ({zone}):", zone));
+        let mut lines = format!("{}\n", self.heading());
         for at in &self.times {
             let local = date_and_clock(*at, &self.zone);
-            lines.push_str(&format!("- {local}: {link}?at={}\n", at / 1_000));
+            lines.push_str(&format!("- {local}: {}\n", self.link_at(*at)));
         }
         lines.push_str(&format!("\n{}\n", t!("Or another one: {link}", link)));
         lines
@@ -225,6 +294,11 @@ mod tests {
         assert!(text.contains(": https://m.example/b/o/x?at=1795600800\n"), "{text}");
         assert!(text.ends_with("Or another one: https://m.example/b/o/x\n"), "{text}");
         assert_eq!(lines.below(&text), text);
+        let section = lines.section();
+        assert_eq!((section.rows.len(), section.url.as_str()), (1, "https://m.example/b/o/x"));
+        for part in [&section.rows[0].title, &section.rows[0].url, &section.heading] {
+            assert!(text.contains(part.as_str()), "{part}: {text}");
+        }
         let german = Reader::new(Language::parse("de").unwrap());
         let text = OfferLines { reader: german, ..lines }.below("Wann passt es?");
         assert!(

@@ -263,6 +263,10 @@ pub fn of_booking(tx: &mut Tx<'_>, ws: i64, id: &BookingTypeId) -> Result<Bookin
 
 /// The team's type at an address, while it can be booked.
 pub fn with_slug(tx: &mut Tx<'_>, ws: i64, slug: &str) -> Result<Option<BookingType>> {
+    // No type has it, and PostgreSQL takes no text with it.
+    if slug.contains('\0') {
+        return Ok(None);
+    }
     Ok(tx.opt(
         &format!(
             "SELECT {} FROM booking_types t

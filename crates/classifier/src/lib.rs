@@ -40,6 +40,9 @@
 //! it: a [`TopicModel`] over the labels of [`UrgencyLevel`] overrules the rules where it is sure
 //! ([`urgency_with`]).
 //!
+//! **Language.** [`language()`] names one of 56 languages by its letters, its frequent words and its runs of
+//! three letters, and none where that is not clear; [`mail_language`] goes by its writer's own words.
+//!
 //! **Likeness.** [`PastMail`] compares a mail with earlier mail by the same hashes, to find what was
 //! answered before.
 //!
@@ -65,7 +68,7 @@ mod urgency;
 pub use calibration::{GuessOutcome, PRECISION};
 pub use example::{SorterExample, UnreadableExample};
 pub use features::{TextFeatures, WORDS};
-pub use language::{MailLanguage, language};
+pub use language::{MailLanguage, language, mail_language};
 pub use model::{DECISIONS, SortedMail, TopicModel};
 pub use nearest::PastMail;
-pub use urgency::{UrgencyLevel, UrgencyVerdict, urgency, urgency_with};
+pub use urgency::{UrgencyLevel, UrgencyVerdict, urgency, urgency_on, urgency_with};

@@ -119,17 +119,28 @@ impl Tx<'_> {
     pub fn each_row(
         &mut self,
         table: &TableShape,
+        see: impl FnMut(&[Column<'_>]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.each_row_where(table, "", &[], see)
+    }
+
+    /// The same for the rows of a condition, which begins with `WHERE`.
+    pub fn each_row_where(
+        &mut self,
+        table: &TableShape,
+        condition: &str,
+        args: &[&dyn Arg],
         mut see: impl FnMut(&[Column<'_>]) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let key: Vec<String> = table.key.iter().map(|name| quote(name)).collect();
         let sql = format!(
-            "SELECT {} FROM {} ORDER BY {}",
+            "SELECT {} FROM {} {condition} ORDER BY {}",
             table.names(),
             quote(&table.name),
             key.join(", ")
         );
         let width = table.columns.len();
-        self.each(&sql, &[], |row| {
+        self.each(&sql, args, |row| {
             let cells: Result<Vec<Column<'_>>, StoreError> =
                 (0..width).map(|_| row.take_column()).collect();
             see(&cells?)

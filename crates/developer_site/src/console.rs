@@ -151,7 +151,9 @@ fn fields(operation: &Operation, value: impl Fn(&str) -> String) -> Vec<ConsoleF
             InputKind::Enum(words) => ConsoleInput::Choice(words.to_vec()),
             InputKind::Boolean => ConsoleInput::Choice(vec!["true", "false"]),
             InputKind::Text { max, .. } if *max > LINE_CHARS => ConsoleInput::Lines,
-            InputKind::List { .. } | InputKind::Object(_) => ConsoleInput::Lines,
+            InputKind::List { .. } | InputKind::Object(_) | InputKind::Values { .. } => {
+                ConsoleInput::Lines
+            }
             _ => ConsoleInput::Line,
         },
     };

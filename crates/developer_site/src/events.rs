@@ -126,6 +126,7 @@ fn about(name: &str) -> &'static str {
         "ask_id" => "The document request.",
         "kind" => "What was asked for.",
         "kinds" => "What was found, such as `injection`: text that gives orders to software.",
+        "target" => "`answer` for the first answer, `close` for closing it.",
         "starts_at" | "ends_at" => "When, in UTC.",
         _ => "",
     }

@@ -23,6 +23,13 @@ impl ExampleRequest {
             _ if operation.path.starts_with("/webhooks") => {
                 "whk_01kag15c7e9g1j3m5n7q9s1v3w".to_owned()
             }
+            _ if operation.path.starts_with("/contacts") => "bruno@keller.example".to_owned(),
+            _ if operation.path.starts_with("/agents") => {
+                "agt_01kag0y5c0e2r8t4vq3w6n9m1z".to_owned()
+            }
+            _ if operation.path.starts_with("/links") => {
+                "lnk_01kag10a1b2c3d4e5f6g7h8j9k".to_owned()
+            }
             _ => "doc_01kag13z9x8c7v6b5n4m3k2j1h".to_owned(),
         });
         let input = match operation.method {

@@ -7,6 +7,7 @@ mod console;
 mod events;
 mod examples;
 mod html;
+pub mod manual;
 mod preparations;
 mod reference;
 mod schema_words;
@@ -54,6 +55,9 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/developers/catcher", get(catcher::page))
         .route("/developers/catcher.json", get(catcher::for_programs))
         .route("/developers/{*page}", get(page))
+        .route("/manual", get(manual::pages::first))
+        .route("/manual/find", get(manual::pages::search))
+        .route("/manual/{*path}", get(manual::pages::page))
         .layer(Extension(MadeSite::default()))
 }
 

@@ -108,6 +108,12 @@ const ACT: Preparation = Preparation {
     input: r#"{ "ids": ["$CONVERSATION"], "status": "closed" }"#,
     outcome: Kept::NullableMember("$UNDO", "undoId"),
 };
+const LINK: Preparation = Preparation {
+    operation: "link_item",
+    id: "$CONVERSATION",
+    input: r#"{ "url": "https://github.com/acme/shop/issues/12" }"#,
+    outcome: Kept::Member("$LINK", "id"),
+};
 const MAILBOX: Preparation = Preparation {
     operation: "list_mailboxes",
     id: "",
@@ -156,8 +162,9 @@ fn needs(operation: &Operation) -> Needs {
             (&[CONVERSATION, SECOND_MESSAGE], &[("id", "$CONVERSATION"), ("messageId", "$MESSAGE")])
         }
         "update_conversations" => (&[CONVERSATION], &[("ids", "$CONVERSATION")]),
+        "unlink_item" => (&[CONVERSATION, LINK], &[("id", "$LINK")]),
         "undo" => (&[CONVERSATION, ACT], &[("id", "$UNDO")]),
-        "get_contact" => (&[CUSTOMER], &[("id", "mara@studio.test")]),
+        "get_contact" | "set_contact_fields" => (&[CUSTOMER], &[("id", "mara@studio.test")]),
         "start_conversation" => (&[MAILBOX], &[("mailbox", "$MAILBOX")]),
         "update_draft" | "discard_draft" => (&[CONVERSATION, DRAFT], &[("id", "$DRAFT")]),
         "pause_agent" => (&[], &[("id", "me")]),

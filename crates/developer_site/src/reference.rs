@@ -98,11 +98,15 @@ fn inputs(page: &mut String, operation: &Operation) {
 fn id_words(operation: &Operation) -> String {
     let id = ExampleRequest::of(operation).id.unwrap_or_default();
     let kind = match id.split('_').next().unwrap_or_default() {
+        address if address.contains('@') => return "An address of the contact.".to_owned(),
+        "agt" => "agent",
+        "und" => "act",
         "msg" => "message",
         "doc" => "document",
         "bkg" => "booking",
         "bkt" => "booking type",
         "whk" => "webhook",
+        "lnk" => "link",
         _ => "conversation",
     };
     format!("The {kind}'s id, exactly as another answer gives it.")
@@ -140,6 +144,7 @@ fn kind(kind: &InputKind) -> String {
         InputKind::List { of: InputKind::Object(_), .. } => "list of objects".into(),
         InputKind::List { .. } => "list of strings".into(),
         InputKind::Object(_) => "object".into(),
+        InputKind::Values { .. } => "object by key".into(),
         InputKind::Nullable(of) => format!("{} or null", self::kind(of)),
     }
 }
@@ -153,7 +158,7 @@ fn limit(kind: &InputKind) -> String {
             format!(" {min} to {} characters.", thousands(*max))
         }
         InputKind::Integer { min, max } => format!(" {min} to {max}."),
-        InputKind::List { max, .. } => format!(" At most {max}."),
+        InputKind::List { max, .. } | InputKind::Values { max } => format!(" At most {max}."),
         InputKind::Nullable(of) => limit(of),
         InputKind::Enum(_) | InputKind::Boolean | InputKind::Object(_) => String::new(),
     }

@@ -46,6 +46,7 @@ const WRITTEN: &[(&str, &str, &str, &str)] = &[
     ("/errors", "Start", "Errors and limits", include_str!("../pages/errors.md")),
     ("/clients", "Start", "Typed clients", include_str!("../pages/clients.md")),
     ("/webhooks", "Events", "How webhooks work", include_str!("../pages/webhooks.md")),
+    ("/panel", "Events", "Customer panel", include_str!("../pages/panel.md")),
     ("/mcp", "MCP", "Connect a client", include_str!("../pages/mcp.md")),
     ("/console", "Try it", "Console", include_str!("../pages/console.md")),
     ("/catcher", "Try it", "Event catcher", include_str!("../pages/catcher.md")),
@@ -55,6 +56,8 @@ const WRITTEN: &[(&str, &str, &str, &str)] = &[
 /// The versions, newest first, each under a heading of its own.
 const CHANGELOG: &str = include_str!("../../../CHANGELOG.md");
 const CHANGELOG_PATH: &str = "/changelog";
+/// How much text of the changelog one page has, in bytes.
+const CHANGELOG_PAGE_BYTES: usize = 36 * 1024;
 
 /// The order of the navigation.
 const GROUPS: &[&str] = &[
@@ -169,26 +172,57 @@ impl DeveloperSite {
     }
 }
 
-/// The newest version, and a page for each before it.
+/// The newest version, and a page for each before it. A version with many changes has several pages.
 fn changelog_pages() -> Vec<SitePage> {
     let mut versions = CHANGELOG.split("\n## ");
-    let (first, newest) = (versions.next().unwrap_or_default(), versions.next());
-    let mut text = first.to_owned();
-    if let Some(newest) = newest {
-        let _ = write!(text, "\n## {newest}");
-    }
-    let mut earlier = Vec::new();
-    for version in versions {
+    let mut text = versions.next().unwrap_or_default().to_owned();
+    let mut further = Vec::new();
+    for (number, version) in versions.enumerate() {
         let (title, changes) = version.split_once('\n').unwrap_or((version, ""));
-        let name = title.split(' ').next().unwrap_or_default();
-        let path = format!("{ROOT}{CHANGELOG_PATH}/{name}");
-        let _ = write!(text, "\n\n[Version {title}]({path})");
-        let changes = format!("# Version {title}\n{changes}");
-        earlier.push(page(path, "News", &format!("Version {name}"), changes));
+        let name = title.split(' ').next().unwrap_or_default().to_lowercase();
+        let parts = changelog_parts(changes);
+        let first_path = format!("{ROOT}{CHANGELOG_PATH}/{name}");
+        let mut links = String::new();
+        for (part, changes) in parts.iter().enumerate().skip(1) {
+            let (path, label) = (format!("{first_path}-{}", part + 1), part_label(&name, part));
+            let _ = write!(links, "\n\n[{label}]({path})");
+            let changes = format!("# {label}\n\n{changes}");
+            further.push(page(path, "News", &label, changes));
+        }
+        let first = parts.first().copied().unwrap_or_default();
+        if number == 0 {
+            let _ = write!(text, "\n## {title}\n{first}{links}");
+        } else {
+            let _ = write!(text, "\n\n[Version {title}]({first_path})");
+            let changes = format!("# Version {title}\n{first}{links}");
+            further.push(page(first_path, "News", &format!("Version {name}"), changes));
+        }
     }
     text.push('\n');
     let newest = page(format!("{ROOT}{CHANGELOG_PATH}"), "News", "Changelog", text);
-    std::iter::once(newest).chain(earlier).collect()
+    std::iter::once(newest).chain(further).collect()
+}
+
+fn part_label(name: &str, part: usize) -> String {
+    match name {
+        "unreleased" => format!("Unreleased, part {}", part + 1),
+        version => format!("Version {version}, part {}", part + 1),
+    }
+}
+
+/// Cuts the changes of a version into pages, between two of them.
+fn changelog_parts(changes: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut begin, mut last_change) = (0, 0);
+    for (at, _) in changes.match_indices("\n- ").chain([(changes.len(), "")]) {
+        if at - begin > CHANGELOG_PAGE_BYTES && last_change > begin {
+            parts.push(changes[begin..last_change].trim_end());
+            begin = last_change + 1;
+        }
+        last_change = at;
+    }
+    parts.push(changes[begin..].trim_end());
+    parts
 }
 
 fn page(path: String, group: &'static str, label: &str, markdown: String) -> SitePage {

@@ -5,7 +5,7 @@
 //! runs inside it, `child` starts it and limits its time. Scanned pages leave that process as gray
 //! images; `ocr` passes them to tesseract, which is isolated too, and another parser process reads
 //! the words. `page_renderer` renders pages with pdftoppm in the same way; `previewer` makes
-//! small previews, `document_texts` the texts of API answers. `language_model` queries
+//! small previews and scaled copies of pictures, `document_texts` the texts of API answers. `language_model` queries
 //! a language model and drops values that the text does not contain. `mail_trial` reads mails that ended a process
 //! before, in such a process.
 
@@ -35,7 +35,7 @@ pub use language_model::{Endpoint, ModelReader, ReaderEndpoint};
 pub use mail_trial::SandboxedTrial;
 pub use page_renderer::PageRenderer;
 pub use parser::ParserTask;
-pub use previewer::{PREVIEW_BYTES, PreviewOutcome, Previewer};
+pub use previewer::{PREVIEW_BYTES, PreviewOutcome, Previewer, SCALED_BYTES};
 
 /// The built-in reader, with a language model beside it if an endpoint is configured.
 pub fn open_reader(endpoint: Option<&ReaderEndpoint>) -> Result<Arc<dyn DocumentReader>, String> {

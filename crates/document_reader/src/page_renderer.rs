@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::child;
+use super::child::{self, ChildFailure};
 
 /// Pages that are drawn at one time.
 const AT_ONCE: usize = 2;
@@ -47,21 +47,22 @@ impl PageRenderer {
 
     /// The first page as a PNG; `None` when it cannot be drawn.
     pub async fn first_page(&self, pdf: Vec<u8>) -> Option<Vec<u8>> {
-        self.draw(pdf, SIDE).await
+        self.draw(pdf, SIDE).await.ok()
     }
 
-    /// The same, small.
-    pub async fn small_first_page(&self, pdf: Vec<u8>) -> Option<Vec<u8>> {
+    /// The same, small; or why it cannot be drawn.
+    pub(crate) async fn small_first_page(&self, pdf: Vec<u8>) -> Result<Vec<u8>, ChildFailure> {
         self.draw(pdf, SMALL_SIDE).await
     }
 
-    async fn draw(&self, pdf: Vec<u8>, side: &str) -> Option<Vec<u8>> {
-        let program = self.pdftoppm.as_ref()?.to_string_lossy();
-        let _place = self.places.acquire().await.ok()?;
+    async fn draw(&self, pdf: Vec<u8>, side: &str) -> Result<Vec<u8>, ChildFailure> {
+        let Some(program) = &self.pdftoppm else { return Err(ChildFailure::NotStarted) };
+        let program = program.to_string_lossy();
+        let Ok(_place) = self.places.acquire().await else { return Err(ChildFailure::NotStarted) };
         let drawn = ["-q", "-png", "-f", "1", "-l", "1", "-scale-to", side, "-"];
         let args: Vec<&str> = ["draw", &program].into_iter().chain(drawn).collect();
-        let picture = child::ask(&self.this, &args, &[], pdf, PATIENCE).await.ok()?;
+        let picture = child::ask(&self.this, &args, &[], pdf, PATIENCE).await?;
         let is_png = picture.starts_with(b"\x89PNG");
-        (is_png && picture.len() <= PICTURE_BYTES).then_some(picture)
+        if is_png && picture.len() <= PICTURE_BYTES { Ok(picture) } else { Err(ChildFailure::Died) }
     }
 }

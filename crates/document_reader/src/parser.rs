@@ -37,6 +37,8 @@ enum ParserCommand {
     Mail,
     /// Make a small preview of a picture
     Preview,
+    /// Make a scaled copy of a picture
+    Scale,
     /// Become tesseract, to look at a picture
     Look(Program),
     /// Become pdftoppm, to draw a page
@@ -82,7 +84,12 @@ impl ParserTask {
         let done = match self.command {
             ParserCommand::File => isolation::enter_as_reader().and_then(|()| file()),
             ParserCommand::Words => isolation::enter_as_reader().and_then(|()| words()),
-            ParserCommand::Preview => isolation::enter_as_reader().and_then(|()| preview()),
+            ParserCommand::Preview => {
+                isolation::enter_as_reader().and_then(|()| copy(extraction::preview))
+            }
+            ParserCommand::Scale => {
+                isolation::enter_as_reader().and_then(|()| copy(extraction::scaled_picture))
+            }
             ParserCommand::Mail => {
                 isolation::enter_as_mail_reader().and_then(|()| mail_trial::read_everything())
             }
@@ -121,12 +128,13 @@ fn file() -> io::Result<()> {
     )
 }
 
-fn preview() -> io::Result<()> {
+/// Writes a copy of the picture that is read.
+fn copy(make: fn(&[u8]) -> Option<Vec<u8>>) -> io::Result<()> {
     let mut bytes = Vec::new();
     io::stdin().lock().take(DOCUMENT_READ_BYTES as u64).read_to_end(&mut bytes)?;
-    let preview = extraction::preview(&bytes).ok_or(io::ErrorKind::InvalidData)?;
+    let copy = make(&bytes).ok_or(io::ErrorKind::InvalidData)?;
     let mut out = io::stdout().lock();
-    out.write_all(&preview)?;
+    out.write_all(&copy)?;
     out.flush()
 }
 

@@ -8,8 +8,8 @@ use db::{Json, Tx};
 use model::conversations::{self, Conversation};
 use model::guests::secure;
 use model::mailboxes::{self, DraftingMode, Mailbox};
-use model::messages::answers::language_of;
-use model::messages::placeholders::first_word;
+use model::messages::answers::language_of_mail;
+use model::messages::placeholder_values::PlaceholderValues;
 use model::messages::recipients::Party;
 use model::people::members;
 
@@ -40,6 +40,8 @@ pub struct DraftingCase {
     pub turns: Vec<MailTurn>,
     /// The names of the people concerned: customers and team.
     pub names: Vec<String>,
+    /// What placeholders stand for.
+    pub values: PlaceholderValues,
 }
 
 impl DraftingCase {
@@ -50,15 +52,7 @@ impl DraftingCase {
 
     /// What a placeholder stands for; `None` for those that are filled when a person approves.
     pub fn value_of(&self, placeholder: &str) -> Option<String> {
-        let name = self.conversation.contact_name.as_deref().unwrap_or("").trim();
-        Some(match placeholder {
-            "first_name" => first_word(name).to_owned(),
-            "name" => name.to_owned(),
-            "email" => self.conversation.contact_email.to_string(),
-            "subject" => self.conversation.subject.clone(),
-            "inbox" => self.mailbox.name.clone(),
-            _ => return None,
-        })
+        self.values.value_of(placeholder)
     }
 
     /// What the mail states.
@@ -159,14 +153,24 @@ fn load_case(tx: &mut Tx<'_>, actor: &Actor, message: &MessageId) -> Result<Opti
         return Ok(None);
     }
     let text = newest.text.clone();
-    let language = language_of(&format!("{} {text}", conversation.subject)).map(str::to_owned);
+    let language = language_of_mail(&conversation.subject, &text).map(str::to_owned);
     let names = names(tx, actor.ws, &conversation, &rows)?;
     rows.reverse();
     let turns = rows
         .into_iter()
         .map(|row| MailTurn { is_customer: row.direction == Direction::Inbound, text: row.text });
-    let (message, turns) = (message.clone(), turns.collect());
-    Ok(Some(DraftingCase { message, conversation, mailbox, mode, text, language, turns, names }))
+    let values = PlaceholderValues::of(tx, actor.ws, &conversation, &mailbox.name)?;
+    Ok(Some(DraftingCase {
+        message: message.clone(),
+        conversation,
+        mailbox,
+        mode,
+        text,
+        language,
+        turns: turns.collect(),
+        names,
+        values,
+    }))
 }
 
 fn names(

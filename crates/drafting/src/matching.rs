@@ -7,11 +7,11 @@ use base::ids::ConversationId;
 use base::limits::{ANSWERED_BEFORE, ANSWERS_OFFERED};
 use classifier::{PastMail, TextFeatures};
 use model::messages::answers::{KnownAnswer, words};
+use model::messages::markdown_values::escape_markdown;
 use model::messages::placeholders::fill;
 
 use super::case::DraftingCase;
 use super::examples::AnsweredMail;
-use super::markdown_values::escape_markdown;
 
 /// How alike the mail must be to one that an answer was used on: to draft, and to offer. Measured on
 /// public questions: with these, nine of ten drafts have the right answer.

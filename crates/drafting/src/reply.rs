@@ -252,7 +252,7 @@ fn shorten(text: &str) -> String {
 mod tests {
     use super::*;
     use base::ids::Ids;
-    use model::messages::answers::AnswerKind;
+    use model::messages::answers::{AnswerAudience, AnswerKind};
 
     #[test]
     fn a_text_is_split_into_sentences_and_put_together_again() {
@@ -265,6 +265,8 @@ mod tests {
 
     fn check() -> SentenceCheck<'static> {
         let answer = KnownAnswer {
+            audience: AnswerAudience::Helpers,
+            section: String::new(),
             id: AnswerId::new(&Ids::with_seed(1), 1),
             kind: AnswerKind::Answer,
             title: "Fees".to_owned(),

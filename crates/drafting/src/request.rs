@@ -69,19 +69,17 @@ fn source_json(source: &KnownAnswer, case: &DraftingCase, redaction: &mut Redact
     json!({ "id": source.id, "title": source.title, "text": text })
 }
 
-/// An answer with its placeholders filled; in what comes from the customer, names and numbers are
-/// tokens.
+/// An answer with its placeholders filled; in what is of the customer or the conversation, names and
+/// numbers are tokens.
 fn source_text(
     body: &str,
     value_of: impl Fn(&str) -> Option<String>,
     redaction: &mut Redaction,
 ) -> String {
     fill(body, |name| match name {
-        "first_name" | "name" | "email" | "subject" => {
-            value_of(name).map(|value| redaction.hide(&value))
-        }
         "my_name" | "my_first_name" => Some(String::new()),
-        name => value_of(name),
+        "inbox" => value_of(name),
+        name => value_of(name).map(|value| redaction.hide(&value)),
     })
 }
 

@@ -17,6 +17,7 @@ mod picture;
 mod plain;
 mod preview;
 mod rules;
+mod scaled_picture;
 mod sniff;
 mod tesseract_tsv;
 
@@ -26,6 +27,7 @@ pub use limits::TEXT_CHARS;
 pub use paper::{ExtractedDocument, ExtractedFields, PaperKind};
 pub use picture::Picture;
 pub use preview::{PREVIEW_BYTES, preview};
+pub use scaled_picture::{SCALED_BYTES, scaled_picture};
 pub use tesseract_tsv::words_seen;
 
 use sniff::Format;

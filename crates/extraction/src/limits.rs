@@ -29,6 +29,8 @@ pub const PICTURE_PIXELS: u64 = 60_000_000;
 pub const DECODING_BYTES: u64 = 300 * 1024 * 1024;
 /// The longer side of a preview, in pixels.
 pub const PREVIEW_SIDE: u32 = 240;
+/// The longer side of a scaled copy, in pixels.
+pub const SCALED_SIDE: u32 = 1_280;
 /// A picture whose longer side has fewer pixels is a logo or an icon, not a page.
 pub const SCAN_SIDE: u32 = 500;
 /// OCR words of a picture.

@@ -16,7 +16,10 @@ const QUALITIES: [u8; 4] = [70, 55, 40, 25];
 
 /// The preview of a picture that can be decoded.
 pub fn preview(bytes: &[u8]) -> Option<Vec<u8>> {
-    let small = opaque(&upright(bytes)?.thumbnail(PREVIEW_SIDE, PREVIEW_SIDE));
+    let (picture, orientation) = decode(bytes)?;
+    let mut small = picture.thumbnail(PREVIEW_SIDE, PREVIEW_SIDE);
+    small.apply_orientation(orientation);
+    let small = opaque(&small);
     QUALITIES.iter().find_map(|quality| {
         let mut jpeg = Vec::new();
         JpegEncoder::new_with_quality(&mut jpeg, *quality).encode_image(&small).ok()?;
@@ -24,8 +27,9 @@ pub fn preview(bytes: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// The picture as it is meant to be seen: cameras write how they were held.
-fn upright(bytes: &[u8]) -> Option<DynamicImage> {
+/// The picture, and how it is meant to be turned: cameras write how they were held. It is turned once it is
+/// small, which needs less memory.
+pub(crate) fn decode(bytes: &[u8]) -> Option<(DynamicImage, Orientation)> {
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?;
     let mut limits = Limits::default();
     limits.max_alloc = Some(DECODING_BYTES);
@@ -36,13 +40,11 @@ fn upright(bytes: &[u8]) -> Option<DynamicImage> {
         return None;
     }
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let mut picture = DynamicImage::from_decoder(decoder).ok()?;
-    picture.apply_orientation(orientation);
-    Some(picture)
+    Some((DynamicImage::from_decoder(decoder).ok()?, orientation))
 }
 
 /// On white paper, because JPEG has no transparency.
-fn opaque(picture: &DynamicImage) -> RgbImage {
+pub(crate) fn opaque(picture: &DynamicImage) -> RgbImage {
     let picture = picture.to_rgba8();
     let mut paper = RgbImage::new(picture.width(), picture.height());
     for (from, to) in picture.pixels().zip(paper.pixels_mut()) {

@@ -15,7 +15,9 @@ use model::messages::attachments::AttachmentInfo;
 use outbound::messages::{header_key, header_key_apart};
 use sha2::{Digest, Sha256};
 
+use crate::FetchedMail;
 use crate::incoming_mail::{FiledMail, IncomingMail};
+use crate::mail_dates::MailDates;
 
 /// The domain of generated Message-IDs.
 const NO_MESSAGE_ID: &str = "no-message-id";
@@ -60,6 +62,8 @@ pub struct MailIdentity<'a> {
     raw_hash: Option<&'a str>,
     content_hash: Cow<'a, str>,
     mail: &'a Mail,
+    /// When it was sent, where the inbox may have it from a server that wrote it in other bytes.
+    written_anew: Option<i64>,
 }
 
 pub fn look_up(
@@ -68,7 +72,32 @@ pub fn look_up(
     mailbox: &Mailbox,
     incoming: &IncomingMail,
 ) -> Result<MailLookup> {
+    look_up_by(tx, cx, mailbox, &MailIdentity::of_incoming(incoming))
+}
+
+/// The same for a mail of a connected mailbox. What was there before it was connected may be known from
+/// an earlier connection by another protocol, whose server writes the same mail anew, with boundaries of
+/// its own: it is a duplicate if it reads the same and was sent at the same time.
+pub fn look_up_fetched(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    incoming: &IncomingMail,
+    fetched: &FetchedMail,
+    dates: &MailDates,
+) -> Result<MailLookup> {
+    let was_there = fetched.internal_date.is_some_and(|at| at < fetched.account.created_at);
+    let written_anew = was_there.then_some(dates.sent_at);
     let identity = MailIdentity::of_incoming(incoming);
+    look_up_by(tx, cx, mailbox, &MailIdentity { written_anew, ..identity })
+}
+
+fn look_up_by(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    identity: &MailIdentity<'_>,
+) -> Result<MailLookup> {
     let id = MessageId::new(cx.ids, cx.now);
     let content_hash = identity.content_hash.to_string();
     let Some(header_id) = &identity.header_id else {
@@ -77,7 +106,7 @@ pub fn look_up(
         return Ok(MailLookup::Unknown(UnknownMail { id, header_id, header_key, content_hash }));
     };
     let header_id = header_id.to_string();
-    Ok(match find(tx, cx.actor.ws, &mailbox.id, &identity)? {
+    Ok(match find(tx, cx.actor.ws, &mailbox.id, identity)? {
         Bearer::Same(known) => MailLookup::Duplicate(known),
         Bearer::Other => {
             let header_key = header_key_apart(&header_id, &content_hash);
@@ -115,6 +144,7 @@ impl<'a> MailIdentity<'a> {
             raw_hash,
             content_hash,
             mail: &incoming.mail,
+            written_anew: None,
         }
     }
 
@@ -122,7 +152,13 @@ impl<'a> MailIdentity<'a> {
     pub fn new(mail: &'a Mail, raw_hash: &'a str, content_hash: &'a str) -> MailIdentity<'a> {
         let raw_hash = Some(raw_hash);
         let content_hash = Cow::Borrowed(content_hash);
-        MailIdentity { header_id: message_identity(mail, raw_hash), raw_hash, content_hash, mail }
+        MailIdentity {
+            header_id: message_identity(mail, raw_hash),
+            raw_hash,
+            content_hash,
+            mail,
+            written_anew: None,
+        }
     }
 
     /// One word for all that it is known by.
@@ -200,28 +236,54 @@ fn says_the_same(
     identity: &MailIdentity<'_>,
 ) -> Result<bool> {
     match (&bearer.content_hash, &bearer.raw_hash) {
-        (Some(hash), _) => Ok(*hash == *identity.content_hash),
+        (Some(hash), _) if *hash == *identity.content_hash => Ok(true),
+        (Some(_), Some(_)) if identity.written_anew.is_some() => {
+            reads_the_same(tx, ws, &bearer.id, identity)
+        }
+        (Some(_), _) => Ok(false),
         // A message of ours, whose Message-ID is signed, or one whose words were removed: there is
         // nothing else to compare.
         (None, None) => Ok(true),
-        (None, Some(_)) => reads_the_same(tx, ws, &bearer.id, identity.mail),
+        (None, Some(_)) => reads_the_same(tx, ws, &bearer.id, identity),
     }
 }
 
-/// Compares a mail with a message that was filed before contents were hashed.
-fn reads_the_same(tx: &mut Tx<'_>, ws: i64, id: &MessageId, mail: &Mail) -> Result<bool> {
-    let (from, subject, text, attachments): (String, String, String, Json<Vec<AttachmentInfo>>) =
-        tx.one(
-            "SELECT from_email, subject, text, attachments FROM messages WHERE ws = ?1 AND id = ?2",
-            &[&ws, id],
-        )?;
-    let files = attachments.iter().map(|file| (file.filename.as_str(), file.size));
+/// Compares a mail with a message that was filed before contents were hashed, or by another server.
+fn reads_the_same(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    id: &MessageId,
+    identity: &MailIdentity<'_>,
+) -> Result<bool> {
+    let mail = identity.mail;
+    let filed: FiledWords = tx.one(
+        &format!("SELECT {} FROM messages m WHERE m.ws = ?1 AND m.id = ?2", FiledWords::COLUMNS),
+        &[&ws, id],
+    )?;
+    let files = filed.attachments.iter().map(|file| (file.filename.as_str(), file.size));
     let own = mail.attachments.iter().map(|file| (file.filename.as_str(), file.bytes.len() as i64));
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    Ok(EmailAddress::new(&from) == mail.from.email.as_str()
-        && words(&subject) == words(&mail.subject)
-        && words(&text) == words(&mail.text)
+    let (kept, said) = (words(&filed.text), words(&mail.text));
+    // Of a mail that was filed, quotes of what is known already were left out.
+    let is_part = || !kept.is_empty() && said.windows(kept.len()).any(|some| *some == *kept);
+    let has_same_words = match identity.written_anew {
+        Some(sent_at) => sent_at == filed.at && (kept == said || is_part()),
+        None => kept == said,
+    };
+    Ok(EmailAddress::new(&filed.from_email) == mail.from.email.as_str()
+        && words(&filed.subject) == words(&mail.subject)
+        && has_same_words
         && files.eq(own))
+}
+
+db::row! {
+    struct FiledWords from "m" {
+        from_email: String,
+        subject: String,
+        text: String,
+        attachments: Json<Vec<AttachmentInfo>>,
+        at: i64,
+    }
 }
 
 db::row! {

@@ -36,6 +36,9 @@ pub(super) fn file(
         return Ok(Ingested::NoInbox);
     };
     let cx = &Cx { actor, ..*cx };
+    if !quotas::takes_mail(tx, cx.actor.ws)? {
+        return Ok(Ingested::Deferred);
+    }
     if let Some(fetched) = fetched
         && !imap::is_held(tx, &fetched.account, mailbox)?
     {
@@ -49,7 +52,12 @@ pub(super) fn file(
         return Ok(Ingested::OwnCopy);
     }
     own_copies::disown_message_id(&secret, incoming);
-    let unknown = match duplicates::look_up(tx, cx, mailbox, incoming)? {
+    let dates = signs.dates(fetched, cx.now);
+    let lookup = match fetched {
+        Some(fetched) => duplicates::look_up_fetched(tx, cx, mailbox, incoming, fetched, &dates)?,
+        None => duplicates::look_up(tx, cx, mailbox, incoming)?,
+    };
+    let unknown = match lookup {
         MailLookup::Duplicate(known) => return Ok(Ingested::Duplicate(known.filed)),
         MailLookup::Unknown(unknown) => unknown,
     };
@@ -63,11 +71,11 @@ pub(super) fn file(
         Some(report) => Some(report.conversation.id.clone()),
         None => find_answered(&secret, incoming, signs).or(booked),
     };
-    let dates = signs.dates(fetched, cx.now);
     let received = receive::file(tx, cx, mailbox, incoming, &dates, unknown)?;
     if let Some(report) = report {
         reports::apply(tx, cx, report)?;
     }
+    quotas::warn_of_mail(tx, cx)?;
     Ok(Ingested::Filed(received))
 }
 

@@ -2,9 +2,12 @@
 //! a question that is answered below; the conversation does, which has the words already.
 
 use base::app::Cx;
+use base::email_address::EmailAddress;
 use base::error::Result;
-use db::Tx;
+use db::{Json, Tx};
+use mail::Mail;
 use model::conversations::Conversation;
+use model::messages::recipients::Party;
 
 /// Messages of the conversation, the latest, that a quote may come from.
 const MESSAGES: i64 = 20;
@@ -13,23 +16,48 @@ const LINES: usize = 500;
 /// Bytes of each message that are compared.
 const TEXT_BYTES: usize = 64 * 1024;
 
-/// The writer's own words of a text that begins with lines that the conversation has; `None` for any other.
+db::row! {
+    /// A message that somebody may have quoted.
+    struct QuotableMessage from "m" {
+        from_email: EmailAddress,
+        to_list: Json<Vec<Party>>,
+        cc_list: Json<Vec<Party>>,
+        bcc_list: Json<Vec<Party>>,
+        text: String,
+    }
+}
+
+impl QuotableMessage {
+    /// True for a message that somebody wrote or got. What became of a quote of any other would tell them whether
+    /// it has these words.
+    fn is_known_to(&self, writer: &EmailAddress) -> bool {
+        let mut got = self.to_list.iter().chain(self.cc_list.iter()).chain(self.bcc_list.iter());
+        self.from_email == *writer || got.any(|party| party.address() == *writer)
+    }
+}
+
+/// The writer's own words of a mail that begins with lines that the conversation has; `None` for any other.
 /// Where more is quoted below, the writer answers between the lines, and all of it stays.
 pub(super) fn own_words<'t>(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
-    text: &'t str,
+    mail: &'t Mail,
 ) -> Result<Option<&'t str>> {
-    let Some((quote, own)) = leading_quote(text) else { return Ok(None) };
-    let texts: Vec<(String,)> = tx.all(
-        "SELECT text FROM messages
-         WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL
-         ORDER BY at DESC, id DESC LIMIT ?3",
+    let Some((quote, own)) = leading_quote(&mail.text) else { return Ok(None) };
+    let mut messages: Vec<QuotableMessage> = tx.all(
+        &format!(
+            "SELECT {} FROM messages m
+             WHERE m.ws = ?1 AND m.conversation = ?2 AND m.counted_at IS NOT NULL
+             ORDER BY m.at DESC, m.id DESC LIMIT ?3",
+            QuotableMessage::COLUMNS
+        ),
         &[&cx.actor.ws, &conversation.id, &MESSAGES],
     )?;
+    let writer = EmailAddress::new(&mail.from.email);
+    messages.retain(|message| message.is_known_to(&writer));
     let cut = |text: &str| words(&text[..text.floor_char_boundary(TEXT_BYTES)]);
-    let texts: Vec<String> = texts.iter().map(|(text,)| cut(text)).collect();
+    let texts: Vec<String> = messages.iter().map(|message| cut(&message.text)).collect();
     let is_known = |line: &String| texts.iter().any(|text| text.contains(line.as_str()));
     Ok(quote.iter().all(is_known).then_some(own))
 }

@@ -9,6 +9,7 @@ mod calendar_replies;
 mod completion;
 mod duplicates;
 mod filing;
+pub mod guest_pages;
 pub mod history;
 pub mod imap;
 mod import_turns;
@@ -24,7 +25,6 @@ mod reports;
 mod risk;
 mod routes;
 pub mod sandbox;
-pub mod secure_answer;
 pub mod threading;
 
 use std::sync::Arc;
@@ -46,6 +46,7 @@ use parsing::StoredMail;
 pub use crate::own_mail::sent::ingest_sent;
 pub use authenticator::{Authenticator, BelievedResults, Checking, Credentials, MailSource};
 pub use parsing::message_id_of;
+pub use quotas::takes_mail;
 pub use risk::assess;
 pub use routes::{RecipientInbox, find_inbox, find_recipient};
 
@@ -84,6 +85,9 @@ pub enum Ingested {
     MailLoop,
     /// The recipient is not an inbox (any more), or the fetching process lost its lease.
     NoInbox,
+    /// The workspace takes no mail at present. This is the one outcome that is not final: nothing is kept, and the
+    /// mail has to come again.
+    Deferred,
 }
 
 impl Ingested {
@@ -95,6 +99,7 @@ impl Ingested {
             Ingested::CalendarAnswer => "calendar-answer",
             Ingested::MailLoop => "mail-loop",
             Ingested::NoInbox => "no-inbox",
+            Ingested::Deferred => "deferred",
         }
     }
 
@@ -104,7 +109,8 @@ impl Ingested {
             Ingested::OwnCopy
             | Ingested::CalendarAnswer
             | Ingested::MailLoop
-            | Ingested::NoInbox => None,
+            | Ingested::NoInbox
+            | Ingested::Deferred => None,
         }
     }
 }

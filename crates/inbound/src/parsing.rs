@@ -160,9 +160,13 @@ impl StoredMail {
         warning: Option<Warning>,
     ) -> IncomingMail {
         let delivered_to = self.delivered_to(mailbox, addresses);
+        let found = SenderAuthentication {
+            signature: self.mail.signature,
+            ..SenderAuthentication::from(authentication)
+        };
         IncomingMail {
             mail: self.mail.clone().into_mail(delivered_to, authentication.dmarc, warning),
-            authentication: Some(SenderAuthentication::from(authentication)),
+            authentication: Some(found),
             raw: Some(self.raw.clone()),
             attachments: self.files.clone(),
             joins: None,

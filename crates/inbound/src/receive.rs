@@ -111,7 +111,7 @@ pub fn file(
     let withheld = held.then_some(announcement);
     let own_words = match begins {
         true => None,
-        false => known_quotes::own_words(tx, cx, &conversation, &mail.text)?,
+        false => known_quotes::own_words(tx, cx, &conversation, mail)?,
     };
     let text = own_words.unwrap_or(&mail.text);
     let filing = Filing { unknown: &unknown, dates, withheld, text };
@@ -460,6 +460,24 @@ pub(super) fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) ->
 
 /// Releases a held conversation: the withheld events of its mail are recorded now.
 pub fn release(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
+    release_with(tx, cx, conversation, ContactEvidence::Team(ContactStanding::Trusted))
+}
+
+/// The same without a person, after the writer has proven the address.
+pub(super) fn release_proven(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+) -> Result<()> {
+    release_with(tx, cx, conversation, ContactEvidence::Proven)
+}
+
+fn release_with(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    evidence: ContactEvidence,
+) -> Result<()> {
     if !conversation.held {
         return Ok(());
     }
@@ -473,7 +491,6 @@ pub fn release(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) ->
     sorting::schedule(tx, cx, conversation)?;
     for (message, announcement, arrived_at, from) in withheld {
         let from = Party { name: None, email: from };
-        let evidence = ContactEvidence::Team(ContactStanding::Trusted);
         contacts::note(tx, cx, &conversation.circle, &from, evidence)?;
         count_received(tx, cx, &conversation.report_place(), arrived_at.unwrap_or(cx.now))?;
         announce(tx, cx, conversation, &message, announcement)?;

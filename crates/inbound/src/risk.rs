@@ -11,7 +11,7 @@ use model::contacts;
 use model::contacts::correspondents;
 use model::contacts::correspondents::ComparedDomains;
 use model::conversations::learned_spam;
-use model::conversations::sorting::SortedText;
+use model::conversations::sorting::example_text;
 use model::mailboxes::Mailbox;
 
 /// People and agents whose names a mail may pretend to come from.
@@ -80,7 +80,7 @@ fn verdict(
         true => ComparedDomains::default(),
         false => correspondents::compared_with(tx, actor.ws, &mailbox.circle, from)?,
     };
-    let text = SortedText { subject: mail.subject.clone(), text: mail.text.clone() }.whole();
+    let text = example_text(&mail.subject, &mail.text);
     let learned = learned_spam::likelihood(tx, sorters, actor.ws, &mailbox.circle, &text)?;
     let known = SenderHistory {
         contact,

@@ -11,34 +11,21 @@ use base::concurrency::future::BoxFuture;
 use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::{EventId, UserId, WebhookId, WorkspaceId};
-use base::limits::{DAY_MS, EVENTS_KEPT_MS, MINUTE_MS, duration};
+use base::unless_resting;
 use db::Tx;
 use metrics::{counter, histogram};
 use model::installation::sealing;
-use model::people::notices::{Notice, notify};
-use model::webhooks::{State, webhook_signing};
+use model::webhooks::{State, WebhookFormat};
+use outbound::chat_messages;
 use tracing::Instrument;
 
-use super::{WebhookRequest, WebhookResponse, WebhookSender};
+use super::{WebhookResponse, WebhookSender};
+use crate::delivery_attempts::{DeliveryAttempt, DeliveryJob, record};
 use crate::runs::concurrency::{FreeSlots, JobSlot, JobSlots};
 use crate::runs::failures::{JobRevival, JobRule, send_no_notice};
-use crate::runs::fair_share::{FairShare, FairShareCursor};
+use crate::runs::fair_share::{FairShare, FairShareCursor, fair_share};
 use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 
-/// The retry backoff after failed attempts, each with a jitter of a fifth. After the last retry the
-/// event is dropped.
-pub const RETRIES_MS: [i64; 8] = [
-    MINUTE_MS / 2,
-    2 * MINUTE_MS,
-    10 * MINUTE_MS,
-    30 * MINUTE_MS,
-    60 * MINUTE_MS,
-    180 * MINUTE_MS,
-    360 * MINUTE_MS,
-    720 * MINUTE_MS,
-];
-/// A webhook without a success for this long is paused.
-const PAUSE_AFTER_MS: i64 = DAY_MS;
 /// Concurrent attempts, in total, for all webhooks of a workspace and per webhook.
 const IN_FLIGHT: usize = 512;
 const IN_FLIGHT_OF_WORKSPACE: usize = 128;
@@ -51,14 +38,10 @@ const SET_ASIDE_AT_ONCE: i64 = 500;
 pub(super) const DELIVERY_OUTCOMES: [&str; 2] = ["delivered", "failed"];
 /// The log entry for a webhook whose signing secret cannot be unsealed.
 const SECRET_SHUT: &str = "The signing secret does not open with the secret.key of this server.";
+/// The same for one of a chat.
+const ADDRESS_SHUT: &str = "The address does not open with the secret.key of this server.";
 
-const WEBHOOKS: FairShare = FairShare {
-    oldest: "SELECT webhook FROM deliveries WHERE next_attempt_at <= ?1
-             ORDER BY next_attempt_at LIMIT ?2",
-    next: "SELECT webhook, next_attempt_at FROM deliveries
-           WHERE next_attempt_at IS NOT NULL AND webhook > ?1
-           ORDER BY webhook, next_attempt_at LIMIT 1",
-};
+const WEBHOOKS: FairShare = fair_share!(outward "deliveries", "webhook", "next_attempt_at");
 
 /// A delivery that cannot be built is retried, and then marked as failed in its webhook's log.
 pub(super) const RULE: JobRule = JobRule {
@@ -73,20 +56,6 @@ pub(super) const RULE: JobRule = JobRule {
     revival: JobRevival::Never,
     report: send_no_notice,
 };
-
-/// A due delivery.
-#[derive(Clone)]
-struct DeliveryJob {
-    actor: Actor,
-    webhook: WebhookId,
-    event: EventId,
-    url: String,
-    secrets: Vec<String>,
-    body: Arc<str>,
-    attempts: i64,
-    /// Distinguishes this claim from a later one.
-    lease: i64,
-}
 
 struct Claims {
     set_aside: usize,
@@ -112,7 +81,11 @@ impl BackgroundJob for DeliverWebhooks {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(next_attempt_at) FROM deliveries WHERE next_attempt_at IS NOT NULL"
+        concat!(
+            "SELECT (SELECT next_attempt_at FROM deliveries WHERE next_attempt_at IS NOT NULL AND ",
+            unless_resting!(),
+            " ORDER BY next_attempt_at LIMIT 1)"
+        )
     }
 
     fn is_outward(&self) -> bool {
@@ -163,18 +136,10 @@ impl DeliverWebhooks {
 
     async fn attempt_delivery(&self, claimed: DeliveryJob, slot: JobSlot) -> Result<()> {
         let at = self.runtime.app.clock.now();
-        let answer = match claimed.secrets.is_empty() {
-            true => WebhookResponse::Failed(SECRET_SHUT.into()),
-            false => {
-                let headers =
-                    webhook_signing::headers(&claimed.event, at, &claimed.body, &claimed.secrets);
-                let call = WebhookRequest {
-                    url: claimed.url.clone(),
-                    headers,
-                    body: claimed.body.clone(),
-                };
-                self.webhook_sender.post(&call).await
-            }
+        let answer = match claimed.request(at) {
+            Some(call) => self.webhook_sender.post(&call).await,
+            None if claimed.format.is_chat() => WebhookResponse::Failed(ADDRESS_SHUT.into()),
+            None => WebhookResponse::Failed(SECRET_SHUT.into()),
         };
         // The slot is released before the outcome is written, because the receiver is done. Few
         // outcomes queue up, because the next claim waits for the same store.
@@ -190,36 +155,6 @@ impl DeliverWebhooks {
         let app = self.runtime.app.clone();
         let record = move |tx: &mut Tx<'_>| record(tx, &app.cx(&claimed.actor), &claimed, &tried);
         self.runtime.app.store.write_relaxed(record).await
-    }
-}
-
-impl DeliveryJob {
-    fn job(&self) -> DueJob {
-        let key = vec![self.webhook.to_string(), self.event.to_string()];
-        DueJob { ws: self.actor.ws, key }
-    }
-}
-
-/// One attempt and its outcome.
-struct DeliveryAttempt {
-    at: i64,
-    took: i64,
-    answer: WebhookResponse,
-}
-
-impl DeliveryAttempt {
-    fn status(&self) -> Option<i64> {
-        match &self.answer {
-            WebhookResponse::Status { code, .. } => Some(i64::from(*code)),
-            WebhookResponse::Failed(_) | WebhookResponse::Refused(_) => None,
-        }
-    }
-
-    fn text(&self) -> &str {
-        match &self.answer {
-            WebhookResponse::Status { body, .. } => body,
-            WebhookResponse::Failed(sentence) | WebhookResponse::Refused(sentence) => sentence,
-        }
     }
 }
 
@@ -244,14 +179,14 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: &String) -> Res
                 continue;
             }
         };
-        if webhook.state != State::Active || !webhook.plan.has_api() {
+        if webhook.state != State::Active || !webhook.plan.has_api() || webhook.is_of_sample {
             claims.set_aside += set_aside(tx, &webhook, now)?;
             continue;
         }
         let places = webhook.places(free, &claims);
         let before = claims.claimed.len();
         let secrets = webhook.secrets(app, now);
-        claim_of(tx, &webhook, &secrets, now, places.min(most - before), &mut claims)?;
+        claim_of(tx, app, &webhook, &secrets, places.min(most - before), &mut claims)?;
         if claims.claimed.len() == most {
             claims.last = id;
             return Ok(claims);
@@ -270,9 +205,12 @@ db::row! {
         plan: Plan = "w.plan",
         id: WebhookId,
         url: String,
+        format: WebhookFormat,
         circle: Circle,
         state: State,
+        made_by: UserId,
         failing: bool = "h.failing_since IS NOT NULL",
+        is_of_sample: bool = "w.sample_of IS NOT NULL",
         secret: String,
         old_secret: Option<String>,
         old_secret_until: Option<i64>,
@@ -286,8 +224,7 @@ fn unreadable(
     now: i64,
     error: Error,
 ) -> Result<Vec<(DueJob, Error)>> {
-    // This error aborts the transaction: no further statement can run in it.
-    if matches!(error, Error::Store(db::StoreError::Sqlite(_) | db::StoreError::Postgres(_))) {
+    if ends_transaction(&error) {
         return Err(error);
     }
     let due: Vec<(i64, String, String)> = tx.all(
@@ -295,8 +232,12 @@ fn unreadable(
          ORDER BY next_attempt_at LIMIT ?3",
         &[&webhook, &now, &(CLAIMED_AT_ONCE as i64)],
     )?;
-    let jobs = due.into_iter().map(DueJob::from);
-    Ok(jobs.map(|job| (job, Error::NotFound("webhook"))).collect())
+    Ok(due.into_iter().map(|row| (DueJob::from(row), Error::NotFound("webhook"))).collect())
+}
+
+/// True for an error after which no further statement can run in its transaction.
+fn ends_transaction(error: &Error) -> bool {
+    matches!(error, Error::Store(db::StoreError::Sqlite(_) | db::StoreError::Postgres(_)))
 }
 
 fn load_webhook(tx: &mut Tx<'_>, id: &str) -> Result<Webhook> {
@@ -309,7 +250,7 @@ fn load_webhook(tx: &mut Tx<'_>, id: &str) -> Result<Webhook> {
     )?)
 }
 
-/// Nothing is sent while a webhook is paused or off, or its workspace has no plan for it.
+/// Nothing is sent while a webhook is paused or off, or where its workspace has no plan for it or is a sample.
 fn set_aside(tx: &mut Tx<'_>, webhook: &Webhook, now: i64) -> Result<usize> {
     let set_aside = tx.exec(
         "UPDATE deliveries SET state = 'skipped', next_attempt_at = NULL
@@ -324,12 +265,13 @@ fn set_aside(tx: &mut Tx<'_>, webhook: &Webhook, now: i64) -> Result<usize> {
 
 fn claim_of(
     tx: &mut Tx<'_>,
+    app: &App,
     webhook: &Webhook,
     secrets: &[String],
-    now: i64,
     most: usize,
     claims: &mut Claims,
 ) -> Result<()> {
+    let now = app.clock.now();
     let lock = tx.pick("", " FOR UPDATE OF d SKIP LOCKED");
     let due: Vec<(String, i64, Option<String>)> = tx.all(
         &format!(
@@ -352,10 +294,21 @@ fn claim_of(
             claims.unreadable.push((job, Error::NotFound("event")));
             continue;
         };
+        let actor = Actor::system(webhook.ws, webhook.workspace.clone(), webhook.circle.clone());
+        let body = match webhook.body(tx, &app.cx(&actor), body) {
+            Ok(body) => body,
+            Err(error) if ends_transaction(&error) => return Err(error),
+            Err(error) => {
+                let job = DueJob::from((webhook.ws, webhook.id.to_string(), event));
+                claims.unreadable.push((job, error));
+                continue;
+            }
+        };
         claims.claimed.push(DeliveryJob {
-            actor: Actor::system(webhook.ws, webhook.workspace.clone(), webhook.circle.clone()),
+            actor,
             webhook: webhook.id.clone(),
             event: id,
+            format: webhook.format,
             url: webhook.url.clone(),
             secrets: secrets.to_vec(),
             body: body.into(),
@@ -385,6 +338,14 @@ impl Webhook {
         own.min(IN_FLIGHT_OF_WORKSPACE.saturating_sub(taken))
     }
 
+    /// What is posted for an event: itself, or for a chat a message about it.
+    fn body(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, event: String) -> Result<String> {
+        if self.format.is_chat() {
+            return chat_messages::message_body(tx, cx, (self.format, &self.made_by), &event);
+        }
+        Ok(event)
+    }
+
     /// The valid signing secrets, the newest first. None when they cannot be unsealed: nothing is
     /// sent unsigned.
     fn secrets(&self, app: &App, now: i64) -> Vec<String> {
@@ -396,175 +357,4 @@ impl Webhook {
             kept.map(|kept| sealing::unseal(&*app.sealer, &purpose, kept)).collect();
         opened.unwrap_or_default()
     }
-}
-
-fn record(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    claimed: &DeliveryJob,
-    tried: &DeliveryAttempt,
-) -> Result<()> {
-    if !log(tx, cx, claimed, tried)? {
-        return Ok(());
-    }
-    match tried.status() {
-        Some(200..=299) => mark_delivered(tx, cx, claimed),
-        Some(410) => {
-            mark_failed(tx, cx, claimed, None)?;
-            turn_off(tx, cx, claimed)
-        }
-        _ => {
-            let wait = RETRIES_MS.get(claimed.attempts as usize).map(|wait| vary(cx, *wait));
-            mark_failed(tx, cx, claimed, wait)?;
-            pause_if_failing(tx, cx, claimed)
-        }
-    }
-}
-
-/// Writes an attempt into the webhook's log; false when the webhook was deleted meanwhile.
-fn log(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    claimed: &DeliveryJob,
-    tried: &DeliveryAttempt,
-) -> Result<bool> {
-    let logged = tx.exec(
-        "INSERT INTO delivery_attempts (ws, webhook, event, number, at, took, status, answer)
-         SELECT d.ws, d.webhook, d.event, 1 + (
-                    SELECT count(*) FROM delivery_attempts t
-                    WHERE t.ws = d.ws AND t.webhook = d.webhook AND t.event = d.event
-                ), CAST(?4 AS BIGINT), CAST(?5 AS BIGINT), CAST(?6 AS BIGINT), CAST(?7 AS TEXT)
-         FROM deliveries d WHERE d.ws = ?1 AND d.webhook = ?2 AND d.event = ?3",
-        &[
-            &cx.actor.ws,
-            &claimed.webhook,
-            &claimed.event,
-            &tried.at,
-            &tried.took,
-            &tried.status(),
-            &tried.text().replace('\0', ""),
-        ],
-    )?;
-    Ok(logged > 0)
-}
-
-fn mark_delivered(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &DeliveryJob) -> Result<()> {
-    tx.exec(
-        "UPDATE deliveries SET state = 'delivered', next_attempt_at = NULL, held_at = NULL,
-            lease_until = NULL, attempts = attempts + 1
-         WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
-        &[&cx.actor.ws, &claimed.webhook, &claimed.event],
-    )?;
-    tx.exec(
-        "UPDATE webhooks SET failing_since = NULL
-         WHERE ws = ?1 AND id = ?2 AND failing_since IS NOT NULL",
-        &[&cx.actor.ws, &claimed.webhook],
-    )?;
-    Ok(())
-}
-
-/// Schedules the next retry, or drops the event after the last. An expired lease that another
-/// process took over is left to that process.
-fn mark_failed(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    claimed: &DeliveryJob,
-    wait: Option<i64>,
-) -> Result<()> {
-    let state = if wait.is_some() { "waiting" } else { "failed" };
-    tx.exec(
-        "UPDATE deliveries
-         SET state = ?5, next_attempt_at = ?6, lease_until = NULL, attempts = attempts + 1
-         WHERE ws = ?1 AND webhook = ?2 AND event = ?3 AND next_attempt_at = ?4",
-        &[
-            &cx.actor.ws,
-            &claimed.webhook,
-            &claimed.event,
-            &claimed.lease,
-            &state,
-            &wait.map(|wait| cx.now + wait),
-        ],
-    )?;
-    tx.exec(
-        "UPDATE webhooks SET failing_since = ?3
-         WHERE ws = ?1 AND id = ?2 AND failing_since IS NULL",
-        &[&cx.actor.ws, &claimed.webhook, &cx.now],
-    )?;
-    Ok(())
-}
-
-fn vary(cx: &Cx<'_>, wait: i64) -> i64 {
-    wait + cx.ids.between(-wait / 5, wait / 5)
-}
-
-fn turn_off(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &DeliveryJob) -> Result<()> {
-    let turned = end(tx, cx, &claimed.webhook, State::Off)?;
-    if !turned {
-        return Ok(());
-    }
-    tell_owner(
-        tx,
-        cx,
-        claimed,
-        "A webhook was turned off",
-        "Its address answered 410 Gone, so nothing more is sent to it.",
-    )
-}
-
-/// Pauses a webhook that has failed for a whole day without one success.
-fn pause_if_failing(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &DeliveryJob) -> Result<()> {
-    let (since,): (Option<i64>,) = tx.one(
-        "SELECT failing_since FROM webhooks WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &claimed.webhook],
-    )?;
-    if since.is_none_or(|since| cx.now - since < PAUSE_AFTER_MS) {
-        return Ok(());
-    }
-    if !end(tx, cx, &claimed.webhook, State::Paused)? {
-        return Ok(());
-    }
-    tell_owner(
-        tx,
-        cx,
-        claimed,
-        "A webhook was paused",
-        "For a whole day nothing sent to it was accepted. Nothing more is sent until someone \
-         resumes it.",
-    )
-}
-
-/// False when the webhook was not active any more.
-fn end(tx: &mut Tx<'_>, cx: &Cx<'_>, webhook: &WebhookId, state: State) -> Result<bool> {
-    let ended = tx.exec(
-        "UPDATE webhooks SET state = ?3 WHERE ws = ?1 AND id = ?2 AND state = 'active'",
-        &[&cx.actor.ws, webhook, &state],
-    )?;
-    Ok(ended > 0)
-}
-
-fn tell_owner(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    claimed: &DeliveryJob,
-    subject: &str,
-    what: &str,
-) -> Result<()> {
-    let owner: Option<(UserId,)> = tx.opt(
-        "SELECT u.id FROM webhooks h JOIN users u ON u.ws = h.ws AND u.id = h.made_by
-         WHERE h.ws = ?1 AND h.id = ?2",
-        &[&cx.actor.ws, &claimed.webhook],
-    )?;
-    let Some((owner,)) = owner else { return Ok(()) };
-    let text = format!(
-        "{what}\n\nWebhook: {url} ({id})\nService: {service}\n\n\
-         To see every try: mailroom webhook log {id}\n\
-         To go on: mailroom webhook resume {id}\n\n\
-         Events since then are kept in the log for {kept} and can be sent again with\n\
-         mailroom webhook redeliver.",
-        url = claimed.url,
-        id = claimed.webhook,
-        service = cx.public_url,
-        kept = duration(EVENTS_KEPT_MS),
-    );
-    notify(tx, cx, &owner, &Notice { subject, text: &text })
 }

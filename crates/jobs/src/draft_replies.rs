@@ -31,7 +31,7 @@ use serde_json::Value;
 use super::{ModelReply, ReplyModel};
 use crate::runs::concurrency::{FreeSlots, JobSlots};
 use crate::runs::failures::{JobRule, send_no_notice, system};
-use crate::runs::fair_share::{FairShare, FairShareCursor};
+use crate::runs::fair_share::{FairShare, FairShareCursor, fair_share};
 use crate::runs::job_rows::{JobRows, job_rows};
 use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 
@@ -39,12 +39,9 @@ use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS
 const IN_FLIGHT: usize = 8;
 const IN_FLIGHT_EACH: usize = 2;
 
-const WORKSPACES: FairShare = FairShare {
-    oldest: "SELECT ws FROM drafting_jobs WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2",
-    next: "SELECT ws, due_at FROM drafting_jobs WHERE ws > ?1 ORDER BY ws, due_at LIMIT 1",
-};
+const WORKSPACES: FairShare = fair_share!(outward "drafting_jobs", "ws", "due_at");
 
-const ROWS: JobRows = job_rows!("drafting_jobs", "due_at", "message");
+const ROWS: JobRows = job_rows!(outward "drafting_jobs", "due_at", "message");
 
 /// A message that cannot be looked at gets no draft; nobody misses what was never promised.
 pub(super) const RULE: JobRule = ROWS.deleting(Queue::Drafting, send_no_notice);
@@ -335,7 +332,7 @@ fn load(tx: &mut Tx<'_>, job: &DueJob, now: i64) -> Result<QueuedMessage> {
             let Some(case) = waiting_case(tx, &actor, &message)? else {
                 return Ok(QueuedMessage::Settled);
             };
-            let known = answers::in_use(tx, job.ws, &actor.circles, now)?;
+            let known = answers::in_use_by_software(tx, job.ws, &actor.circles, now)?;
             let past = examples::newest(tx, job.ws, &circle)?;
             Ok(QueuedMessage::Waiting(Box::new(WaitingMessage { actor, case, known, past })))
         }

@@ -17,7 +17,7 @@ use model::documents::{DocumentFields, DocumentKind};
 use super::{DocumentFile, DocumentReader, ExtractionOutcome};
 use crate::runs::concurrency::{FreeSlots, JobSlots};
 use crate::runs::failures::{JobFailure, JobRevival, JobRule};
-use crate::runs::fair_share::{FairShare, FairShareCursor};
+use crate::runs::fair_share::{FairShare, FairShareCursor, fair_share};
 use crate::runs::job_rows::{JobRows, job_rows};
 use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 
@@ -27,11 +27,7 @@ const IN_FLIGHT_EACH: usize = 1;
 /// Attempts per document, so that one that always crashes its reader is not retried forever.
 const ATTEMPTS: i64 = 3;
 
-const WORKSPACES: FairShare = FairShare {
-    oldest: "SELECT ws FROM documents WHERE extract_at <= ?1 ORDER BY extract_at LIMIT ?2",
-    next: "SELECT ws, extract_at FROM documents WHERE extract_at IS NOT NULL AND ws > ?1
-           ORDER BY ws, extract_at LIMIT 1",
-};
+const WORKSPACES: FairShare = fair_share!("documents", "ws", "extract_at");
 
 const ROWS: JobRows = job_rows!("documents", "extract_at", "id");
 

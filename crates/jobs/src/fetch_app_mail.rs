@@ -8,6 +8,7 @@ use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::ServiceId;
 use base::limits::{APP_MAIL_TEXT_CHARS, HEADER_CHARS};
+use base::unless_resting;
 use db::Tx;
 use model::messages::originals::cut;
 use outbound::services::Service;
@@ -21,8 +22,11 @@ use crate::runs::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntim
 const LIVE: &str = "live";
 
 const CLAIM: ClaimRule = ClaimRule {
-    due: "SELECT ws, livemode, header_key FROM app_mail
-          WHERE body_due_at <= ?1 ORDER BY body_due_at LIMIT ?2",
+    due: concat!(
+        "SELECT ws, livemode, header_key FROM app_mail WHERE body_due_at <= ?1 AND ",
+        unless_resting!(),
+        " ORDER BY body_due_at LIMIT ?2"
+    ),
     lease: "UPDATE app_mail SET body_since = coalesce(body_since, body_due_at),
                 body_due_at = ?1, body_attempts = body_attempts + 1
             WHERE ws = ?2 AND livemode = (CAST(?3 AS TEXT) = 'live') AND header_key = ?4",
@@ -80,7 +84,11 @@ impl BackgroundJob for FetchAppMail {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(body_due_at) FROM app_mail WHERE body_due_at IS NOT NULL"
+        concat!(
+            "SELECT (SELECT body_due_at FROM app_mail WHERE body_due_at IS NOT NULL AND ",
+            unless_resting!(),
+            " ORDER BY body_due_at LIMIT 1)"
+        )
     }
 
     fn is_outward(&self) -> bool {

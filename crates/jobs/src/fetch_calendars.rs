@@ -17,7 +17,7 @@ use crate::runs::failures::{JobRule, notify_owners, system};
 use crate::runs::job_rows::{JobRows, job_rows};
 use crate::runs::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 
-const ROWS: JobRows = job_rows!("busy_calendars", "next_fetch_at", "id");
+const ROWS: JobRows = job_rows!(outward "busy_calendars", "next_fetch_at", "id");
 
 const CLAIM: ClaimRule = ClaimRule { due: ROWS.due, lease: ROWS.move_to, at_once: 4 };
 

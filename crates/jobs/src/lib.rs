@@ -4,6 +4,7 @@
 mod cleaning;
 mod count_reports;
 mod deliver_webhooks;
+mod delivery_attempts;
 mod draft_replies;
 mod end_snoozes;
 mod extract_documents;
@@ -41,7 +42,7 @@ pub use crate::ports::webhook_sender::{WebhookRequest, WebhookResponse, WebhookS
 pub use crate::runs::counters::start_counters;
 pub use crate::runs::worker::Worker;
 pub use base::concurrency::future::BoxFuture;
-pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
+pub use delivery_attempts::RETRIES_MS as DELIVERY_RETRIES_MS;
 
 /// The traits through which jobs reach the network.
 #[derive(Clone)]
@@ -65,6 +66,8 @@ static ROW_JOBS: &[&RowJob] = &[
     &end_snoozes::JOB,
     &notices::remind::JOB,
     &notices::remind_secure::JOB,
+    &notices::ask_satisfaction::JOB,
+    &notices::mail_reports::JOB,
     &notices::bookings::HOLD_JOB,
     &notices::bookings::REMINDER_JOB,
     &notices::bookings::ACT_JOB,
@@ -100,6 +103,7 @@ fn rule_of(queue: Queue, job: &str) -> Option<&'static JobRule> {
         Queue::Retention => &cleaning::retire_conversations::RULE,
         Queue::Reports
         | Queue::ReportBackfill
+        | Queue::ReportMails
         | Queue::IndexMaintenance
         | Queue::IndexRebuild
         | Queue::Imap
@@ -109,6 +113,7 @@ fn rule_of(queue: Queue, job: &str) -> Option<&'static JobRule> {
         | Queue::Snoozes
         | Queue::Reminders
         | Queue::SecureReminders
+        | Queue::Satisfaction
         | Queue::BookingHolds
         | Queue::BookingReminders
         | Queue::BookingActs
@@ -165,4 +170,18 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
     jobs.extend(calendars);
     jobs.extend(pushes);
     jobs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ROW_JOBS;
+
+    #[test]
+    fn a_job_that_reaches_outside_rests_for_quiet_workspaces_and_no_other_does() {
+        for job in ROW_JOBS {
+            let rests = job.rows.due.contains(base::unless_resting!());
+            assert_eq!(rests, job.is_outward, "{}", job.rule.queue.as_str());
+            assert!(rests || job.rows.due.contains(base::unless_suspended!()), "{}", job.rows.due);
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use base::app::App;
 use base::concurrency::queue::Queue;
 use base::error::Result;
+use base::unless_suspended;
 use db::Tx;
 
 use crate::runs::failures::notify_owners;
@@ -11,7 +12,11 @@ use crate::runs::runtime::DueJob;
 
 const ROWS: JobRows = JobRows {
     // What happened in the same moment runs in its order.
-    due: "SELECT ws, id FROM rule_jobs WHERE due_at <= ?1 ORDER BY due_at, ws, id LIMIT ?2",
+    due: concat!(
+        "SELECT ws, id FROM rule_jobs WHERE due_at <= ?1 AND ",
+        unless_suspended!(),
+        " ORDER BY due_at, ws, id LIMIT ?2"
+    ),
     ..job_rows!("rule_jobs", "due_at", "id")
 };
 

@@ -11,13 +11,14 @@ use base::error::{Error, Result};
 use base::ids::TopicId;
 use base::sorter_models::{ExampleKind, ModelKey};
 use base::states::Urgency;
-use classifier::{TopicModel, language, urgency_with};
+use classifier::{TopicModel, mail_language, urgency_with};
 use db::Tx;
 use metrics::counter;
 use model::conversations;
 use model::conversations::sorter_examples;
 use model::conversations::sorting::{self, HelperVerdict, SortedText};
 use model::conversations::topics::{self, Topic};
+use model::times::local_times::LocalTimes;
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
@@ -140,6 +141,8 @@ struct DueConversation {
 struct DueMail {
     first: SortedText,
     latest: SortedText,
+    /// When the latest came, on the clock of its inbox, which customers mostly share.
+    times: LocalTimes,
 }
 
 /// A verdict, and the time of the queue that it was made for.
@@ -169,7 +172,8 @@ fn load(tx: &mut Tx<'_>, job: &DueJob) -> Result<DueConversation> {
     if !conversation.held && !circle.is_sandbox() {
         let first = sorting::first_mail(tx, ws, &conversation.id)?;
         let latest = sorting::latest_mail(tx, ws, &conversation.id)?;
-        mail = first.zip(latest).map(|(first, latest)| DueMail { first, latest });
+        let times = LocalTimes::of(tx, ws, &conversation.mailbox)?;
+        mail = first.zip(latest).map(|(first, latest)| DueMail { first, latest, times });
     }
     let topics = match conversation.topic_by {
         None => topics::all(tx, ws)?,
@@ -186,7 +190,8 @@ fn verdict(
     topics: &[Topic],
 ) -> HelperVerdict {
     let latest = &mail.latest;
-    let urgency = urgency_with(&latest.subject, &latest.text, by_urgency);
+    let today = Some(mail.times.date(latest.at));
+    let urgency = urgency_with(&latest.subject, &latest.text, today, by_urgency);
     let sorted = by_topic.map(|model| model.sort(&mail.first.whole())).unwrap_or_default();
     let topic = |id: &Option<String>| {
         let id = id.as_deref()?;
@@ -201,7 +206,7 @@ fn verdict(
         confidence: sorted.confidence,
         urgency: Urgency::parse(urgency.level.as_str()),
         urgency_reasons: urgency.reasons,
-        language: language(&latest.whole()).map(|language| language.as_str()),
+        language: mail_language(&latest.subject, &latest.text).map(|language| language.as_str()),
     }
 }
 

@@ -52,6 +52,7 @@ pub use crate::outgoing::compose::{
     AutoSubmission, CalendarEntry, ComposedMail, InlineFile, compose,
 };
 pub use crate::outgoing::dkim::{DkimKey, dkim_record, dkim_sign};
+pub use crate::outgoing::mail_look::{MailLogo, MailLook, MailSection, MailSectionRow};
 pub use crate::outgoing::message_body::{
     EarlierWords, MessageBody, QuotedMail, QuotedMailRole, shown_address,
 };
@@ -66,7 +67,11 @@ pub use files::AttachedFile;
 pub use html::Link;
 pub use inspect::{Inspection, inspect, inspect_text};
 pub use kind::{Bounce, MailKind};
-pub use markdown::{PictureUrls, markdown_html, markdown_pictures, markdown_text};
+pub use markdown::{
+    PictureUrls, markdown_article, markdown_html, markdown_html_with_originals, markdown_pictures,
+    markdown_text,
+};
+pub use mime::SignatureFormat;
 pub use original::{OriginalMail, original};
 pub use outgoing_words::{
     MoneyAmount, SecretKind, familiar_hosts, is_currency_code, link_hosts, money_amounts,
@@ -74,7 +79,8 @@ pub use outgoing_words::{
 };
 pub use page::{
     ForwardedHtml, InlinePicture, MailPage, MailPictures, PageAddresses, PageState, RemotePictures,
-    forwarded_html, inline_picture, mail_page, mail_pictures, quoted_button, remote_picture,
+    forwarded_html, inline_picture, mail_page, mail_pictures, quoted_button, quoted_html,
+    remote_picture,
 };
 pub use parse::{parse, whole_text};
 pub use parsed_mail::{Envelope, ParsedMail};

@@ -109,3 +109,11 @@ pub const VCARD_VALUES: usize = 20;
 pub const VCARD_CHARS: usize = 300;
 /// Bytes of a calendar invitation.
 pub const INVITATION_BYTES: usize = 1024 * 1024;
+/// Packages of the kind of `winmail.dat` that are opened in one mail.
+pub const TNEF_PACKAGES: usize = 10;
+/// Attributes of such a package that are read.
+pub const TNEF_ATTRIBUTES: usize = 20_000;
+/// Bytes of RTF that are unpacked and read for their text.
+pub const RTF_BYTES: usize = 2 * 1024 * 1024;
+/// Groups within groups of RTF.
+pub const RTF_DEPTH: usize = 200;

@@ -39,6 +39,7 @@ pub fn parse(raw: &[u8], envelope: Envelope<'_>) -> ParsedMail {
     let Body { text, quoted, original, html, links, page_text, hidden_text } = body::body(&message);
     let told = kind::tell(&message, &header, &understood, &original);
     ParsedMail {
+        signature: mime::signature_format(&message, &original),
         text,
         quoted,
         original,

@@ -5,6 +5,7 @@ use crate::headers::address::{Address, normal_address};
 use crate::html::Link;
 use crate::kind::{Bounce, MailKind};
 use crate::limits::REFERENCES;
+use crate::mime::SignatureFormat;
 use crate::{Attachment, AuthorKind, Dmarc, Mail, Warning};
 
 /// Who a mail is from that does not say. Nothing can be sent there (RFC 2606).
@@ -54,6 +55,8 @@ pub struct ParsedMail {
     /// Characters in subject, name and body that nobody sees and only programs read.
     pub hidden_letters: usize,
     pub attachments: Vec<AttachedFile>,
+    /// The signature of its writer, which nobody checked.
+    pub signature: Option<SignatureFormat>,
     pub kind: MailKind,
     /// True where the sender asks for no automatic reply.
     pub suppresses_replies: bool,

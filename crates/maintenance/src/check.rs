@@ -28,13 +28,26 @@ const fn blob(from: &'static str, column: &'static str) -> Reference {
     Reference { from, column, to: "blobs", key: "hash" }
 }
 
+const fn of_field(from: &'static str) -> Reference {
+    Reference { from, column: "field", to: "fields", key: "name" }
+}
+
 const REFERENCES: &[Reference] = &[
+    reference("approval_links", "message", "messages"),
+    reference("approval_links", "person", "users"),
+    reference("answer_versions", "answer", "answers"),
     reference("attachments", "message", "messages"),
     reference("booking_hosts", "type", "booking_types"),
     reference("booking_offers", "conversation", "conversations"),
     reference("bookings", "conversation", "conversations"),
     reference("host_bookings", "booking", "bookings"),
     blob("attachments", "hash"),
+    reference("contact_forms", "mailbox", "mailboxes"),
+    of_field("company_fields"),
+    of_field("contact_fields"),
+    reference("conversation_fields", "conversation", "conversations"),
+    of_field("conversation_fields"),
+    reference("conversation_links", "conversation", "conversations"),
     reference("conversation_tags", "conversation", "conversations"),
     reference("conversation_tags", "tag", "tags"),
     reference("conversations", "mailbox", "mailboxes"),
@@ -42,6 +55,10 @@ const REFERENCES: &[Reference] = &[
     reference("documents", "conversation", "conversations"),
     blob("documents", "hash"),
     reference("documents", "message", "messages"),
+    reference("form_posts", "conversation", "conversations"),
+    reference("form_posts", "message", "messages"),
+    reference("graph_folders", "mailbox", "mailboxes"),
+    reference("help_pages", "answer", "answers"),
     reference("helper_drafts", "message", "messages"),
     reference("imap_accounts", "mailbox", "mailboxes"),
     reference("mentions", "conversation", "conversations"),
@@ -59,8 +76,11 @@ const REFERENCES: &[Reference] = &[
     blob("previews", "preview"),
     reference("provider_accounts", "person", "users"),
     reference("push_subscriptions", "person", "users"),
+    reference("ratings", "conversation", "conversations"),
+    reference("ratings", "message", "messages"),
     reference("recipient_outcomes", "message", "messages"),
     reference("recovery_codes", "person", "users"),
+    reference("report_recipients", "person", "users"),
     reference("requested_documents", "request", "document_requests"),
     blob("saved_reply_files", "hash"),
     reference("secure_links", "message", "messages"),

@@ -9,13 +9,13 @@ use std::io::Write;
 
 use base::error::Result;
 use base::files::blobs::Blobs;
-use base::ids::UploadId;
+use base::ids::{UploadId, WorkspaceId};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use db::{Column, StoreError, TableShape, Tx};
+use db::{Arg, Column, StoreError, TableShape, Tx};
 use serde::{Deserialize, Serialize};
 
-use super::{BLOBS, EVENTS, KEY_CHECK, NODE_FILES, NOT_DUMPED, TRANSACTION};
+use super::{BLOBS, EVENTS, KEY_CHECK, NODE_FILES, NOT_DUMPED, NOT_OF_WORKSPACE, TRANSACTION};
 
 /// The version of the format.
 pub(super) const DUMP_FORMAT: u32 = 1;
@@ -25,6 +25,34 @@ pub(super) const DUMP_FORMAT: u32 = 1;
 pub(super) struct DumpHeader {
     pub mailroom_dump: u32,
     pub schema: i64,
+    /// The one workspace that it holds; `None` for a whole installation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<DumpedWorkspace>,
+}
+
+/// A workspace, as a dump names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DumpedWorkspace {
+    pub ws: i64,
+    pub id: WorkspaceId,
+    pub slug: String,
+    pub name: String,
+}
+
+/// What is dumped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DumpScope {
+    Installation,
+    Workspace(DumpedWorkspace),
+}
+
+impl DumpScope {
+    pub fn workspace(&self) -> Option<&DumpedWorkspace> {
+        match self {
+            DumpScope::Installation => None,
+            DumpScope::Workspace(workspace) => Some(workspace),
+        }
+    }
 }
 
 /// A line that begins a table.
@@ -93,15 +121,29 @@ pub fn schema_version(tx: &mut Tx<'_>) -> Result<i64> {
 /// Writes all tables as they are in this transaction. `progress` is told each table and its rows.
 pub fn dump(
     tx: &mut Tx<'_>,
+    scope: &DumpScope,
     out: &mut dyn Write,
     progress: &mut dyn FnMut(&str, u64),
 ) -> Result<DumpContents> {
     let schema = schema_version(tx)?;
-    write_json(out, &DumpHeader { mailroom_dump: DUMP_FORMAT, schema })?;
-    let uploads = accepted_uploads(tx)?;
+    let workspace = scope.workspace().cloned();
+    write_json(out, &DumpHeader { mailroom_dump: DUMP_FORMAT, schema, workspace })?;
+    // Files that a customer did not hand over yet stay with the installation.
+    let uploads = match scope {
+        DumpScope::Installation => accepted_uploads(tx)?,
+        DumpScope::Workspace(_) => Vec::new(),
+    };
     let mut contents = DumpContents { schema, uploads, ..DumpContents::default() };
     for table in dumped_tables(tx)? {
-        let rows = dump_table(tx, &table, out, &mut contents)?;
+        // The check of `secret.key` goes with every dump.
+        let is_shared = !table.has("ws") && table.name != NODE_FILES;
+        if scope.workspace().is_some()
+            && (is_shared || NOT_OF_WORKSPACE.contains(&table.name.as_str()))
+        {
+            continue;
+        }
+        let ws = scope.workspace().filter(|_| table.has("ws")).map(|workspace| workspace.ws);
+        let rows = dump_table(tx, &table, ws, out, &mut contents)?;
         progress(&table.name, rows);
         contents.tables.insert(table.name, rows);
     }
@@ -132,9 +174,11 @@ pub(super) fn dumped_tables(tx: &mut Tx<'_>) -> Result<Vec<TableShape>> {
     Ok(tables)
 }
 
+/// The rows of a table, or those of one workspace.
 fn dump_table(
     tx: &mut Tx<'_>,
     table: &TableShape,
+    ws: Option<i64>,
     out: &mut dyn Write,
     contents: &mut DumpContents,
 ) -> Result<u64> {
@@ -145,7 +189,9 @@ fn dump_table(
     let blob = (table.name == BLOBS).then(|| blob_columns(&columns)).flatten();
     write_json(out, &TableHeader { table: table.name.clone(), columns: columns.clone() })?;
     let (mut rows, mut line) = (0, String::new());
-    tx.each_row(table, |row| {
+    let condition = if ws.is_some() { "WHERE ws = ?1" } else { "" };
+    let args: Vec<&dyn Arg> = ws.iter().map(|ws| ws as &dyn Arg).collect();
+    tx.each_row_where(table, condition, &args, |row| {
         if kept.is_some_and(|name| !matches!(row[name], Column::Text(KEY_CHECK))) {
             return Ok(());
         }

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::BLOBS;
 use super::dump::{DumpContents, DumpEnd, TableEnd, TableHeader, blob_columns};
-use super::load::{damaged_error, dumped_schema, next_line, parse};
+use super::load::{damaged_error, dump_header, next_line, parse};
 
 /// Uses of one blob that are named.
 const NAMED_USES: usize = 20;
@@ -159,11 +159,11 @@ fn fill_conversations(
 
 /// Calls `see` at the beginning of each table, without a row, and with each of its rows as a line. Answers the
 /// schema.
-fn walk(
+pub(super) fn walk(
     input: &mut dyn BufRead,
     see: &mut dyn FnMut(&TableHeader, Option<&str>) -> Result<()>,
 ) -> Result<i64> {
-    let schema = dumped_schema(input)?;
+    let schema = dump_header(input)?.schema;
     let mut tables = 0;
     loop {
         let line = next_line(input)?;
@@ -196,11 +196,11 @@ fn walk(
     }
 }
 
-fn place(table: &TableHeader, name: &str) -> Option<usize> {
+pub(super) fn place(table: &TableHeader, name: &str) -> Option<usize> {
     table.columns.iter().position(|column| column == name)
 }
 
-fn packed_bytes(value: &Value) -> Result<Option<Vec<u8>>> {
+pub(super) fn packed_bytes(value: &Value) -> Result<Option<Vec<u8>>> {
     match value {
         Value::Null => Ok(None),
         value => {

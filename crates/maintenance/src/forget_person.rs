@@ -9,6 +9,7 @@ use base::email_address::EmailAddress;
 use base::error::{Error, Result};
 use base::ids::{BookingId, ConversationId, MessageId, TagId};
 use base::states::Status;
+use base::usage::{self, UsageKind};
 use db::{Arg, Json, TableShape, Tx};
 use model::contacts::contact_addresses;
 use model::conversations::{self, Conversation};
@@ -230,19 +231,21 @@ impl Forgetting {
             tx.exec(&sql, &[&self.ws, id])?;
         }
         tx.exec("DELETE FROM messages WHERE ws = ?1 AND id = ?2", &[&self.ws, id])?;
+        usage::add_held(tx, self.ws, UsageKind::Messages, id.as_str(), -1)?;
         self.done.messages += 1;
         Ok(())
     }
 
     /// Removes documents with their search words and previews.
     fn documents(&mut self, tx: &mut Tx<'_>, column: &str, value: &str) -> Result<()> {
-        let found: Vec<(i64, String)> = tx.all(
-            &format!("SELECT num, hash FROM documents WHERE ws = ?1 AND {column} = ?2"),
+        let found: Vec<(i64, String, i64)> = tx.all(
+            &format!("SELECT num, hash, size FROM documents WHERE ws = ?1 AND {column} = ?2"),
             &[&self.ws, &value],
         )?;
-        for (num, hash) in found {
+        for (num, hash, size) in found {
             search::forget_document(tx, num)?;
             tx.exec("DELETE FROM documents WHERE num = ?1", &[&num])?;
+            usage::add_held(tx, self.ws, UsageKind::DocumentBytes, value, -size)?;
             self.hashes.insert(hash);
             self.done.documents += 1;
         }
@@ -307,10 +310,13 @@ impl Forgetting {
             &format!("DELETE FROM notices WHERE ws = ?1 AND {place}(lower(text), ?2) > 0"),
             &[&self.ws, email],
         )?;
-        // What somebody began to write to them, and searches for them.
-        for (table, texts) in
-            [("autosaves", "to_line || ' ' || cc_line || ' ' || bcc_line"), ("saved_views", "q")]
-        {
+        // What somebody began to write to them, searches for them, and test cases that name them.
+        for (table, texts) in [
+            ("autosaves", "to_line || ' ' || cc_line || ' ' || bcc_line"),
+            ("saved_views", "q"),
+            ("eval_cases", "definition"),
+            ("eval_results", "verdicts || ' ' || outcome"),
+        ] {
             rows += tx.exec(
                 &format!("DELETE FROM {table} WHERE ws = ?1 AND {place}(lower({texts}), ?2) > 0"),
                 &[&self.ws, email],
@@ -365,6 +371,12 @@ impl Forgetting {
              )",
             &[&self.ws, &domain, &format!("%@{domain}")],
         )?;
+        tx.exec(
+            "DELETE FROM company_fields WHERE ws = ?1 AND company = ?2 AND NOT EXISTS (
+                 SELECT 1 FROM contacts c WHERE c.ws = ?1 AND c.email LIKE ?3
+             )",
+            &[&self.ws, &domain, &format!("%@{domain}")],
+        )?;
         Ok(())
     }
 
@@ -412,7 +424,7 @@ impl Forgetting {
         Ok(())
     }
 
-    /// The small previews of removed files are blobs as well.
+    /// The previews and scaled copies of removed files are blobs as well.
     fn previews(&mut self, tx: &mut Tx<'_>) -> Result<()> {
         let hashes: Vec<String> = self.hashes.iter().cloned().collect();
         for hash in &hashes {
@@ -420,13 +432,8 @@ impl Forgetting {
                 "SELECT num FROM documents WHERE ws = ?1 AND hash = ?2 LIMIT 1",
                 &[&self.ws, hash],
             )?;
-            let found: Option<(Option<String>,)> = tx.opt(
-                "SELECT preview FROM previews WHERE ws = ?1 AND hash = ?2",
-                &[&self.ws, hash],
-            )?;
-            if let (None, Some((preview,))) = (is_needed, found) {
-                tx.exec("DELETE FROM previews WHERE ws = ?1 AND hash = ?2", &[&self.ws, hash])?;
-                self.hashes.extend(preview);
+            if is_needed.is_none() {
+                self.hashes.extend(erasure::take_previews(tx, self.ws, hash)?);
             }
         }
         Ok(())

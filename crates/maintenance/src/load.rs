@@ -18,18 +18,18 @@ use super::dump::{
 };
 
 /// Rows that are written at once, and their bytes.
-const BATCH_ROWS: usize = 1_000;
-const BATCH_BYTES: usize = 4 * 1024 * 1024;
+pub(super) const BATCH_ROWS: usize = 1_000;
+pub(super) const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// The longest line; a row holds at most a mail's text or a blob of the database.
 const LINE_BYTES: u64 = 512 * 1024 * 1024;
 
-/// The schema that a dump was made with, read from its first line.
-pub fn dumped_schema(input: &mut dyn BufRead) -> Result<i64> {
+/// The first line of a dump.
+pub(super) fn dump_header(input: &mut dyn BufRead) -> Result<DumpHeader> {
     let header: DumpHeader = parse(&next_line(input)?)?;
     if header.mailroom_dump != DUMP_FORMAT {
         return Err(refusal("it has a format that this version of Mailroom does not know"));
     }
-    Ok(header.schema)
+    Ok(header)
 }
 
 /// True when nobody has worked with this database.
@@ -46,7 +46,10 @@ pub fn load(
     quiet: QuietReason,
     now: i64,
 ) -> Result<DumpContents> {
-    let schema = dumped_schema(input)?;
+    let DumpHeader { schema, workspace, .. } = dump_header(input)?;
+    if workspace.is_some() {
+        return Err(refusal("it holds one workspace; use `mailroom workspace restore`"));
+    }
     if schema != schema_version(tx)? {
         return Err(refusal("it has another schema than this database"));
     }
@@ -121,7 +124,7 @@ fn load_table(
     }
 }
 
-fn row_of(line: &str, width: usize) -> Result<Vec<Cell>> {
+pub(super) fn row_of(line: &str, width: usize) -> Result<Vec<Cell>> {
     let values: Vec<Value> = parse(line)?;
     let row: Option<Vec<Cell>> = values.into_iter().map(cell_of).collect();
     row.filter(|row| row.len() == width).ok_or_else(damaged_error)
@@ -177,6 +180,6 @@ pub(super) fn damaged_error() -> Error {
     refusal("it is damaged or incomplete")
 }
 
-fn refusal(why: &str) -> Error {
+pub(super) fn refusal(why: &str) -> Error {
     Error::Conflict(format!("This backup cannot be restored: {why}."))
 }

@@ -133,7 +133,7 @@ async fn fill(store: &Store, mut progress: impl FnMut(u64)) -> Result<IndexCount
     let mut after = (i64::MIN, String::new());
     loop {
         let from = after.clone();
-        let (done, last) = store.write(move |tx| index_documents(tx, &from)).await?;
+        let (done, last) = store.write(move |tx| index_documents(tx, &from, None)).await?;
         counts.documents += done;
         let Some(last) = last else { break };
         after = last;
@@ -147,6 +147,44 @@ async fn fill(store: &Store, mut progress: impl FnMut(u64)) -> Result<IndexCount
         after = last;
     }
     Ok(counts)
+}
+
+/// Indexes a workspace that was just loaded.
+pub async fn index_workspace(store: &Store, ws: i64) -> Result<IndexCounts> {
+    let mut counts = IndexCounts::default();
+    let mut after = (ws, String::new());
+    loop {
+        let from = after.clone();
+        let (done, last) = store.write(move |tx| index_documents(tx, &from, Some(ws))).await?;
+        counts.documents += done;
+        let Some(last) = last else { break };
+        after = last;
+    }
+    let mut after = String::new();
+    loop {
+        let from = after.clone();
+        let (done, last) = store.write(move |tx| index_some(tx, ws, &from)).await?;
+        counts.items += done;
+        let Some(last) = last else { return Ok(counts) };
+        after = last;
+    }
+}
+
+/// As [`index_conversations`], for one workspace.
+fn index_some(tx: &mut Tx<'_>, ws: i64, after: &str) -> Result<(u64, Option<String>)> {
+    let rows: Vec<(ConversationId,)> = tx.all(
+        "SELECT id FROM conversations WHERE ws = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
+        &[&ws, &after, &CONVERSATIONS],
+    )?;
+    let (mut items, mut last) = (0, None);
+    for (id,) in &rows {
+        items += index_rebuild::rebuild(tx, ws, id)? as u64;
+        last = Some(id.to_string());
+        if items >= ITEMS {
+            break;
+        }
+    }
+    Ok((items, last))
 }
 
 fn clear(tx: &mut Tx<'_>) -> Result<()> {
@@ -186,13 +224,15 @@ fn index_conversations(tx: &mut Tx<'_>, after: i64) -> Result<(u64, Option<i64>)
 fn index_documents(
     tx: &mut Tx<'_>,
     (ws, id): &(i64, String),
+    only: Option<i64>,
 ) -> Result<(u64, Option<(i64, String)>)> {
     let args: [&dyn Arg; 3] = [ws, id, &BATCH];
+    let within = only.map_or(String::new(), |only| format!("AND d.ws = {only}"));
     // Search does not know the names of files that came in on a protected page, which nobody reads.
     let rows: Vec<IndexedDocument> = tx.all(
         &format!(
             "SELECT {} FROM documents d
-             WHERE (d.ws, d.id) > (?1, ?2)
+             WHERE (d.ws, d.id) > (?1, ?2) {within}
                AND (d.circle = 'sandbox' OR d.kind IS NOT NULL OR d.extract_at IS NOT NULL)
              ORDER BY d.ws, d.id LIMIT ?3",
             IndexedDocument::COLUMNS

@@ -10,6 +10,7 @@ use base::ids::{ConversationId, MessageId, WorkspaceId};
 use db::Tx;
 use model::conversations::leaving;
 use model::messages::send_effects;
+use reports::mailing;
 
 /// The queues by their names, and what is in them.
 const QUEUES: &[(&str, &str)] = &[
@@ -20,8 +21,10 @@ const QUEUES: &[(&str, &str)] = &[
     ("webhook calls", "deliveries WHERE next_attempt_at IS NOT NULL"),
     ("reminders of protected messages", "secure_messages WHERE remind_at IS NOT NULL"),
     ("reminders of documents", "document_requests WHERE remind_at IS NOT NULL"),
+    ("questions how it was", "conversations WHERE satisfaction_due_at IS NOT NULL"),
     ("reminders of bookings", "bookings WHERE remind_at IS NOT NULL"),
     ("bookings of agents", "bookings WHERE act_at IS NOT NULL"),
+    ("reports by mail", "report_schedules"),
 ];
 
 /// How much waits in each queue.
@@ -45,7 +48,8 @@ db::row! {
 }
 
 /// Makes messages drafts again that should have left by now, because the installation that this one
-/// is a copy of may have sent them. What sending them changed is taken back. Says how many.
+/// is a copy of may have sent them. What sending them changed is taken back. Says how many. Reports that should have
+/// been mailed by now are not mailed.
 pub fn stop_overdue(tx: &mut Tx<'_>, app: &App) -> Result<u64> {
     let overdue: Vec<OverdueMessage> = tx.all(
         &format!(
@@ -62,6 +66,7 @@ pub fn stop_overdue(tx: &mut Tx<'_>, app: &App) -> Result<u64> {
     for message in overdue {
         stop(tx, app, message)?;
     }
+    skip_overdue_reports(tx, app)?;
     tx.wake(Queue::Pages);
     Ok(count)
 }
@@ -81,4 +86,17 @@ fn stop(tx: &mut Tx<'_>, app: &App, message: OverdueMessage) -> Result<()> {
     leaving::note(tx, ws, &conversation)?;
     let actor = Actor::system(ws, workspace, circle);
     send_effects::take_back(tx, &app.cx(&actor), &conversation, &id)
+}
+
+fn skip_overdue_reports(tx: &mut Tx<'_>, app: &App) -> Result<()> {
+    let overdue: Vec<(i64, WorkspaceId)> = tx.all(
+        "SELECT s.ws, w.id FROM report_schedules s JOIN workspaces w ON w.ws = s.ws
+         WHERE s.due_at <= ?1",
+        &[&app.clock.now()],
+    )?;
+    for (ws, workspace) in overdue {
+        let actor = Actor::system(ws, workspace, Circle::team());
+        mailing::skip_due(tx, &app.cx(&actor))?;
+    }
+    Ok(())
 }

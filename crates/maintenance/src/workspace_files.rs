@@ -50,9 +50,53 @@ pub const WORKSPACE_TABLES: &[ExportedTable] = &[
         columns: &["id", "name", "words", "created_at"],
     },
     ExportedTable {
+        file: "contact_forms.jsonl",
+        from: "contact_forms",
+        columns: &["id", "mailbox", "slug", "title", "intro", "thanks", "fields", "created_at"],
+    },
+    ExportedTable {
+        file: "branding.jsonl",
+        from: "brandings",
+        columns: &["chosen_colour", "colour", "logo", "in_mail", "changed_at"],
+    },
+    ExportedTable {
+        file: "fields.jsonl",
+        from: "fields",
+        columns: &["name", "owner", "kind", "choices", "created_at"],
+    },
+    ExportedTable {
+        file: "company_fields.jsonl",
+        from: "company_fields",
+        columns: &["company", "field", "circle", "value"],
+    },
+    ExportedTable {
+        file: "contact_fields.jsonl",
+        from: "contact_fields",
+        columns: &["email", "field", "circle", "value"],
+    },
+    ExportedTable {
+        file: "answers.jsonl",
+        from: "answers",
+        columns: &[
+            "id",
+            "circle",
+            "title",
+            "body",
+            "help_body",
+            "language",
+            "section",
+            "slug",
+            "audience",
+            "help_state",
+            "original",
+            "created_at",
+            "changed_at",
+        ],
+    },
+    ExportedTable {
         file: "saved_replies.jsonl",
         from: "saved_replies",
-        columns: &["id", "name", "folder", "body", "created_at", "changed_at"],
+        columns: &["id", "name", "folder", "body", "created_at", "changed_at", "uses", "used_at"],
     },
 ];
 
@@ -122,6 +166,9 @@ pub fn export_conversation(
         ("attachments", "attachments"),
         ("timeline", "timeline_events"),
         ("bookings", "bookings"),
+        ("formPosts", "form_posts"),
+        ("fields", "conversation_fields"),
+        ("links", "conversation_links"),
     ] {
         line.insert(name.into(), rows.remove(from).unwrap_or_else(|| json!([])));
     }

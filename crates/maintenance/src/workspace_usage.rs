@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use base::error::Result;
 use base::ids::WorkspaceId;
+use base::workspaces::resting;
 use db::Tx;
 use serde::Serialize;
 
@@ -27,12 +28,15 @@ pub struct WorkspaceUsage {
     pub blob_bytes: i64,
     /// Of all tables, without the search index.
     pub rows: i64,
+    /// `suspended` or `quiet`; `None` for a workspace that works.
+    pub rests: Option<&'static str>,
 }
 
 /// Counts what every workspace holds, on one consistent snapshot.
 pub fn workspace_usage(tx: &mut Tx<'_>) -> Result<Vec<WorkspaceUsage>> {
     let workspaces: Vec<(i64, WorkspaceId, String, String)> = tx.all(
-        "SELECT ws, id, slug, name FROM workspaces WHERE deleted_at IS NULL ORDER BY ws",
+        "SELECT ws, id, slug, name FROM workspaces
+         WHERE deleted_at IS NULL AND sample_of IS NULL ORDER BY ws",
         &[],
     )?;
     let mut rows: BTreeMap<i64, i64> = BTreeMap::new();
@@ -56,6 +60,10 @@ pub fn workspace_usage(tx: &mut Tx<'_>) -> Result<Vec<WorkspaceUsage>> {
         tx.all("SELECT ws, count(*), CAST(sum(size) AS BIGINT) FROM blobs GROUP BY ws", &[])?;
     let blobs: BTreeMap<i64, (i64, i64)> =
         blobs.into_iter().map(|(ws, count, bytes)| (ws, (count, bytes))).collect();
+    let resting: BTreeMap<i64, &str> = resting::list_resting(tx)?
+        .into_iter()
+        .map(|state| (state.ws, if state.suspended_at.is_some() { "suspended" } else { "quiet" }))
+        .collect();
     let of = |counts: &BTreeMap<i64, i64>, ws| counts.get(&ws).copied().unwrap_or(0);
     let usage = workspaces.into_iter().map(|(ws, id, slug, name)| {
         let (blobs, blob_bytes) = blobs.get(&ws).copied().unwrap_or((0, 0));
@@ -65,6 +73,7 @@ pub fn workspace_usage(tx: &mut Tx<'_>) -> Result<Vec<WorkspaceUsage>> {
             rows: of(&rows, ws),
             blobs,
             blob_bytes,
+            rests: resting.get(&ws).copied(),
             ws,
             id,
             slug,

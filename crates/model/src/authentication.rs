@@ -1,7 +1,7 @@
 //! What authentication found about the sender of a mail, as it is stored with the message.
 
 use base::string_enum::string_enum;
-use mail::{Authentication, AuthenticationResult, Dmarc};
+use mail::{Authentication, AuthenticationResult, Dmarc, SignatureFormat};
 use serde::{Deserialize, Serialize};
 
 string_enum! {
@@ -23,6 +23,9 @@ pub struct SenderAuthentication {
     /// A signature or the sending server is of the organisation that From names.
     #[serde(default)]
     pub aligned: bool,
+    /// The writer's own signature, which nobody checked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<SignatureFormat>,
 }
 
 impl SenderAuthentication {
@@ -58,6 +61,7 @@ impl From<&Authentication> for SenderAuthentication {
             },
             arc: found.arc.into(),
             aligned: found.aligned,
+            signature: None,
         }
     }
 }

@@ -202,6 +202,7 @@ fn describe_node() {
         "mailroom_task_restarts_total",
         "Times that a task ended before the server stopped and was started again, by its name."
     );
+    describe_gauge!("mailroom_workspaces_resting", "Workspaces that are suspended, or quiet.");
     describe_gauge!("mailroom_nodes", "Nodes that serve this database, this one included.");
     describe_gauge!("mailroom_quiet", "1 while nothing is sent or fetched.");
     describe_gauge!("mailroom_database_up", "1 while the database answers.");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use base::app::App;
+use base::workspaces::resting;
 use jobs::queues;
 use maintenance::figures;
 use metrics::{counter, gauge, histogram};
@@ -62,12 +63,17 @@ impl Watch {
         let now = self.app.clock.now();
         let look = move |tx: &mut db::Tx<'_>| {
             let overdue = scheduled_backups(tx)?.overdue_ms(now);
-            Ok::<_, base::error::Error>((figures::failing_calendars(tx)?, overdue))
+            let resting = resting::list_resting(tx)?;
+            Ok::<_, base::error::Error>((figures::failing_calendars(tx)?, overdue, resting))
         };
         let figures = self.app.store.read(look).await;
         gauge!("mailroom_database_up").set(if figures.is_ok() { 1.0 } else { 0.0 });
         match figures {
-            Ok((failing, overdue)) => {
+            Ok((failing, overdue, resting)) => {
+                let suspended = resting.iter().filter(|state| state.suspended_at.is_some()).count();
+                let quiet = resting.len() - suspended;
+                gauge!("mailroom_workspaces_resting", "state" => "suspended").set(suspended as f64);
+                gauge!("mailroom_workspaces_resting", "state" => "quiet").set(quiet as f64);
                 histogram!("mailroom_database_seconds").record(begun.elapsed());
                 gauge!("mailroom_calendars_failing").set(failing as f64);
                 gauge!("mailroom_backup_overdue_seconds").set(overdue as f64 / 1_000.0);

@@ -2,9 +2,11 @@
 //! and is told.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use base::actor::Principal;
 use base::app::Cx;
+use base::concurrency::call_progress;
 use base::error::{Error, Result};
 use base::ids::{AgentId, ConversationId, MessageId, NoteId, UndoId};
 use base::limits::{AGENT_STEPS_UNDONE, OWN_UNDO_MS};
@@ -38,17 +40,47 @@ pub struct AgentUndo {
     pub more: bool,
 }
 
+/// What an agent acted on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ActTarget {
+    Conversation(ConversationId),
+    /// An appointment that belongs to no conversation.
+    Booking(String),
+}
+
+impl ActTarget {
+    fn of(step: &AgentActStep) -> ActTarget {
+        match &step.conversation {
+            Some(conversation) => ActTarget::Conversation(conversation.clone()),
+            None => ActTarget::Booking(step.thing.clone()),
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        match self {
+            ActTarget::Conversation(id) => id.as_str(),
+            ActTarget::Booking(id) => id,
+        }
+    }
+}
+
+impl fmt::Display for ActTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// One thing that is as it was before.
 #[derive(Debug)]
 pub struct UndoneStep {
-    pub conversation: ConversationId,
+    pub on: ActTarget,
     pub kind: AgentActKind,
 }
 
 /// One thing that stays, and why.
 #[derive(Debug)]
 pub struct StepLeft {
-    pub conversation: ConversationId,
+    pub on: ActTarget,
     pub kind: AgentActKind,
     pub reason: String,
 }
@@ -80,7 +112,9 @@ fn undo(
 ) -> Result<(AgentUndo, usize)> {
     let (mut outcome, mut settled) = (AgentUndo::default(), 0);
     let mut without_notes = BTreeSet::new();
-    for step in steps {
+    let total = steps.len();
+    for (done, step) in steps.into_iter().enumerate() {
+        call_progress::step(done, total)?;
         let reason = match undo_step(tx, cx, agent, &step) {
             Ok(reason) => reason,
             // What is gone need not be undone.
@@ -91,8 +125,8 @@ fn undo(
             }
             // Somebody whom no policy stops can still undo it.
             Err(error @ (Error::PolicyRefused { .. } | Error::AgentPaused)) => {
-                let AgentActStep { conversation, kind, .. } = step;
-                outcome.left.push(StepLeft { conversation, kind, reason: error.to_string() });
+                let (on, kind) = (ActTarget::of(&step), step.kind);
+                outcome.left.push(StepLeft { on, kind, reason: error.to_string() });
                 continue;
             }
             // Nothing of the step was undone: what can be refused is looked at before.
@@ -103,14 +137,14 @@ fn undo(
         };
         agent_acts::mark_undone(tx, cx, agent, &step)?;
         settled += 1;
-        let AgentActStep { conversation, kind, .. } = step;
+        let (on, kind) = (ActTarget::of(&step), step.kind);
         match reason {
-            Some(reason) => outcome.left.push(StepLeft { conversation, kind, reason }),
+            Some(reason) => outcome.left.push(StepLeft { on, kind, reason }),
             None => {
                 if kind == AgentActKind::Noted {
-                    without_notes.insert(conversation.clone());
+                    without_notes.extend(step.conversation);
                 }
-                outcome.undone.push(UndoneStep { conversation, kind });
+                outcome.undone.push(UndoneStep { on, kind });
             }
         }
     }
@@ -130,7 +164,7 @@ fn undo_step(
     match step.kind {
         AgentActKind::Changed => put_back(tx, cx, agent, step),
         AgentActKind::Noted => hide_note(tx, cx, step),
-        AgentActKind::Merged => part(tx, cx, step),
+        AgentActKind::Merged => part(tx, cx, agent, step),
         AgentActKind::Split => join(tx, cx, agent, step),
         AgentActKind::Wrote => take_back(tx, cx, agent, step),
         AgentActKind::Booked => call_off(tx, cx, step),
@@ -139,13 +173,19 @@ fn undo_step(
     }
 }
 
+/// The conversation that a step is about; appointments alone have none.
+fn conversation_of(step: &AgentActStep) -> Result<&str> {
+    let id = step.conversation.as_ref().ok_or(Error::NotFound("conversation"))?;
+    Ok(id.as_str())
+}
+
 fn put_back(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     agent: &AgentId,
     step: &AgentActStep,
 ) -> Result<Option<String>> {
-    let mut conversation = conversations::load_itself(tx, cx.actor, step.conversation.as_str())?;
+    let mut conversation = conversations::load_itself(tx, cx.actor, conversation_of(step)?)?;
     if conversation.merged_into.is_some() {
         return Ok(Some("It was merged into another conversation since.".into()));
     }
@@ -164,7 +204,7 @@ fn changed_since(parts: &[ChangedPart]) -> String {
 
 /// The note stays in the database, where the activity names it, and is shown nowhere.
 fn hide_note(tx: &mut Tx<'_>, cx: &Cx<'_>, step: &AgentActStep) -> Result<Option<String>> {
-    let conversation = conversations::load(tx, cx.actor, step.conversation.as_str())?;
+    let conversation = conversations::load(tx, cx.actor, conversation_of(step)?)?;
     let id = NoteId::parse(&step.thing).ok_or(Error::NotFound("note"))?;
     conversations::admit_change(tx, cx, &conversation, ConversationAct::TakeBack)?;
     let hidden = tx.exec(
@@ -184,10 +224,22 @@ fn hide_note(tx: &mut Tx<'_>, cx: &Cx<'_>, step: &AgentActStep) -> Result<Option
     Ok(None)
 }
 
-fn part(tx: &mut Tx<'_>, cx: &Cx<'_>, step: &AgentActStep) -> Result<Option<String>> {
-    let source = conversations::load_itself(tx, cx.actor, step.conversation.as_str())?;
+/// What was merged is parted, unless somebody has gone on with the whole.
+fn part(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    agent: &AgentId,
+    step: &AgentActStep,
+) -> Result<Option<String>> {
+    let source = conversations::load_itself(tx, cx.actor, conversation_of(step)?)?;
+    if source.merged_into.is_some() {
+        let whole = conversations::load(tx, cx.actor, source.id.as_str())?;
+        if agent_acts::later_work(tx, cx, agent, &whole.id, step.at)?.any {
+            return Ok(Some("Somebody has gone on with what was merged.".into()));
+        }
+    }
     conversations::admit_change(tx, cx, &source, ConversationAct::Change)?;
-    match merges::undo_merge(tx, cx, step.conversation.as_str()) {
+    match merges::undo_merge(tx, cx, source.id.as_str()) {
         Ok(_) => Ok(None),
         Err(Error::NotFound("merge")) => Ok(Some("The merge was undone before.".into())),
         Err(error) => Err(error),
@@ -201,7 +253,7 @@ fn join(
     agent: &AgentId,
     step: &AgentActStep,
 ) -> Result<Option<String>> {
-    let mut origin = conversations::load(tx, cx.actor, step.conversation.as_str())?;
+    let mut origin = conversations::load(tx, cx.actor, conversation_of(step)?)?;
     let mut new = conversations::load_itself(tx, cx.actor, &step.thing)?;
     if new.merged_into.is_some() {
         return Ok(Some("What was split off is part of another conversation by now.".into()));

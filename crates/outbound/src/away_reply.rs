@@ -101,7 +101,7 @@ impl AnsweredMail {
 }
 
 /// Two inboxes must not answer each other.
-fn is_inbox(tx: &mut Tx<'_>, email: &str) -> Result<bool> {
+pub(crate) fn is_inbox(tx: &mut Tx<'_>, email: &str) -> Result<bool> {
     let address = base::email_address::EmailAddress::new(email).without_tag();
     let found: Option<(String,)> =
         tx.opt("SELECT id FROM mailboxes WHERE address = ?1", &[&address])?;

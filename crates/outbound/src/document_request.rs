@@ -1,4 +1,6 @@
 //! A message that asks a customer for documents, with words of its own or a greeting.
+//!
+//! Customers read these texts.
 
 use base::app::Cx;
 use base::error::Result;

@@ -31,6 +31,7 @@ use model::people::agent_limits::unusual::{self, JudgedMessage};
 use model::people::agent_limits::words::{MessageWords, words_of_message};
 use model::people::agent_limits::{self, PolicyNote};
 use model::people::notifications::facts::{self, NoticeKind};
+use model::webhooks::events::{self, DraftWaiting, EventActor};
 
 use crate::messages::{self, NewMessage, OutgoingMessage};
 use crate::scheduling::{self, MessageTimes, WriterKind};
@@ -143,6 +144,12 @@ fn wait_for_person(
     agent_acts::note_made(tx, cx, AgentActKind::Wrote, &conversation.id, message.id.as_str())?;
     let (place, assignee) = (conversation.notice_place(), conversation.assignee.as_ref());
     facts::note_for_team(tx, cx, place, NoticeKind::DraftWaits, assignee)?;
+    let event = DraftWaiting {
+        conversation_id: &conversation.id,
+        message_id: &message.id,
+        drafted_by: EventActor::of(cx.actor),
+    };
+    events::record(tx, cx, &conversation.circle, &event)?;
     Ok(ReplyResult {
         message_id: message.id,
         status: ReplyStatus::Draft,

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use base::actor::Actor;
+use base::actor::{Actor, Principal};
 use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::{ConversationId, MailboxId, MemberId, MessageId, RequestId};
 use base::limits::HEADER_KEY_BYTES;
 use base::states::{Direction, MessageStatus, Status, View};
+use base::usage::{self, UsageKind};
 use db::{Json, Tx};
 use model::authentication::SenderAuthentication;
 use model::contacts::correspondents;
@@ -28,6 +29,7 @@ use model::messages::recipients::{self, Party, RecipientList};
 use model::messages::written_text::WrittenText;
 use model::messages::{drafting_queue, helper_drafts, send_effects};
 use model::webhooks::events::{self, EventAuthor, MessageSent};
+use quotas::LimitKind;
 use sha2::{Digest, Sha256};
 
 db::row! {
@@ -103,6 +105,10 @@ pub fn insert(
     conversation: &Conversation,
     message: &NewMessage<'_>,
 ) -> Result<i64> {
+    let writes = matches!(cx.actor.who, Principal::Person { .. } | Principal::Agent { .. });
+    if writes && message.direction == Direction::Outbound {
+        quotas::admit(tx, cx, LimitKind::Messages, 1)?;
+    }
     let serial = conversations::next_serial(tx, cx.actor.ws, &conversation.id)?;
     tx.exec_soon(
         "INSERT INTO messages (
@@ -149,6 +155,7 @@ pub fn insert(
             &message.content_hash,
         ],
     )?;
+    usage::add_held(tx, cx.actor.ws, UsageKind::Messages, message.id.as_str(), 1)?;
     Ok(serial)
 }
 

@@ -1,6 +1,9 @@
 //! When a customer is reminded of a document request, and when no longer.
+//!
+//! Customers read these texts.
 
 use base::app::Cx;
+use base::email_address::EmailAddress;
 use base::error::Result;
 use base::ids::{ConversationId, MessageId, RequestId};
 use base::states::{MessageStatus, Status};
@@ -100,9 +103,17 @@ fn takes_mail(
 ) -> Result<bool> {
     let (status,): (Option<MessageStatus>,) =
         tx.one("SELECT status FROM messages WHERE ws = ?1 AND id = ?2", &[&ws, message])?;
-    if status != Some(MessageStatus::Sent) {
-        return Ok(false);
-    }
+    Ok(status == Some(MessageStatus::Sent)
+        && !refuses_mail(tx, ws, &conversation.contact_email, asked_at)?)
+}
+
+/// True when mail to a customer bounced since a time, or they ever reported our mail as spam.
+pub(crate) fn refuses_mail(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    email: &EmailAddress,
+    since: i64,
+) -> Result<bool> {
     let refused: Option<(String,)> = tx.opt(
         "SELECT h.id
          FROM (
@@ -113,9 +124,9 @@ fn takes_mail(
          WHERE h.ws = ?1 AND h.conversation = c.id
            AND (h.event = 'spam-complaint' OR (h.event = 'bounced' AND h.at >= ?3))
          LIMIT 1",
-        &[&ws, &conversation.contact_email, &asked_at, &CONVERSATIONS_LOOKED_AT],
+        &[&ws, email, &since, &CONVERSATIONS_LOOKED_AT],
     )?;
-    Ok(refused.is_none())
+    Ok(refused.is_some())
 }
 
 fn words(name: Option<&str>, missing: &[String], due_date: Option<&str>, page: &str) -> String {

@@ -8,6 +8,7 @@ use base::ids::{AgentId, MailboxId, MemberId, MessageId, UserId};
 use base::limits::{LATER_DAYS, LATER_MS, MINUTE_MS, UNDO_CHOICES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use base::security::agent_policy::AgentPolicy;
 use base::states::MessageStatus;
+use base::usage::{self, UsageKind};
 use bookings::offers;
 use db::Tx;
 use model::conversations::leaving;
@@ -21,6 +22,7 @@ use model::messages::helper_drafts;
 use model::messages::signatures;
 use model::messages::undo_time;
 use model::messages::written_text::WrittenText;
+use quotas::LimitKind;
 
 use crate::messages::{self, OutgoingMessage};
 
@@ -226,6 +228,7 @@ pub fn schedule_at(
     if !message.secure && secure::is_always_secure(tx, cx.actor.ws, &message.mailbox)? {
         return Err(Error::invalid("secure", secure::ALWAYS_SECURE));
     }
+    count_mail(tx, cx, conversation, message)?;
     helper_drafts::retire(tx, cx, conversation, Some(&message.id), RetiredBy::Team)?;
     let text = match &message.request {
         Some(request) => document_requests::open(tx, cx, request, &written.text)?,
@@ -260,6 +263,24 @@ pub fn schedule_at(
     leaving::note(tx, cx.actor.ws, &conversation.id)?;
     tx.wake(Queue::Messages);
     Ok(())
+}
+
+/// Counts a mail that is to leave, and refuses people and agents one beyond the limits. What the workspace does by
+/// itself is counted and leaves.
+fn count_mail(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &OutgoingMessage,
+) -> Result<()> {
+    if conversation.circle.is_sandbox() {
+        return Ok(());
+    }
+    if matches!(cx.actor.who, Principal::Person { .. } | Principal::Agent { .. }) {
+        quotas::admit(tx, cx, LimitKind::MailsPerHour, 1)?;
+        quotas::admit(tx, cx, LimitKind::MailsPerDay, 1)?;
+    }
+    usage::add_done(tx, cx.actor.ws, UsageKind::Mails, message.id.as_str(), cx.now)
 }
 
 /// The signature that a message gets; empty where there is none.

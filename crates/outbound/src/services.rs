@@ -9,6 +9,7 @@ use base::ids::{ServiceId, WorkspaceId};
 use base::limits::{ADDRESS_CHARS, APP_MAIL_RECIPIENTS, HEADER_CHARS, REFERENCE_CHARS};
 use base::reference;
 use base::string_enum::string_enum;
+use base::workspaces::resting;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use db::Tx;
@@ -106,14 +107,18 @@ pub fn with_token(
     service: Service,
     token: &str,
 ) -> Result<Option<ServiceConnection>> {
-    Ok(tx.opt(
+    let found: Option<ServiceConnection> = tx.opt(
         &format!(
             "SELECT {} FROM services s JOIN workspaces w ON w.ws = s.ws
              WHERE s.token = ?1 AND s.service = ?2",
             ServiceConnection::COLUMNS
         ),
         &[&token, &service],
-    )?)
+    )?;
+    if let Some(connection) = &found {
+        resting::must_be_open(tx, connection.ws)?;
+    }
+    Ok(found)
 }
 
 /// A mail that a service reports as sent.

@@ -6,7 +6,7 @@ use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::MailboxId;
 use base::time::Moment;
-use db::Tx;
+use db::{Arg, Tx};
 use model::figures::counters::{self, CounterKind};
 use model::figures::report_facts::{HELPER_NAME, ReportMeasure};
 use model::figures::report_histogram::{histogram, quantile};
@@ -14,19 +14,23 @@ use model::mailboxes;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::hours::hours;
 use super::names::{ReportNames, report_names};
+use super::satisfaction::{RatedSums, SatisfactionFigures, satisfaction};
 use super::series::{ReportStep, series, sql_words};
-use super::span::{ReportSpan, SpanPart};
+use super::span::{PartRows, ReportSpan};
 
 /// The figures of a report. Each `…Before` is that of the span of the same length just before.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Reports")]
 pub struct ReportFigures {
-    /// The first day, in UTC.
+    /// The first day.
     pub from: String,
     /// The last day.
     pub to: String,
+    /// The time zone of days and hours.
+    pub zone: String,
     /// The inbox that was asked for; null for every inbox that you can see.
     pub mailbox: Option<MailboxId>,
     pub days: i64,
@@ -48,10 +52,12 @@ pub struct ReportFigures {
     pub time_to_close: TimeFigures,
     pub targets: TargetFigures,
     pub documents: DocumentFigures,
+    /// How customers found closed conversations.
+    pub satisfaction: SatisfactionFigures,
     pub waiting: WaitingFigures,
     /// The span in days, weeks or months, in order.
     pub steps: Vec<ReportStep>,
-    /// Mail that came in by day of the week, Monday first, and hour of the day in UTC.
+    /// Mail that came in by day of the week, Monday first, and hour of the day.
     pub hours: Vec<Vec<i64>>,
     pub inboxes: Vec<InboxFigures>,
     /// Conversations that began, by topic. The one without an id is "no topic".
@@ -162,6 +168,27 @@ pub fn figures(
         })?;
     }
     let now = Totals::read(tx, cx, span, mailbox)?;
+    let hours = hours(tx, cx, (span, mailbox), &now.by_name(ReportMeasure::Received))?;
+    Ok(ReportFigures { hours, ..figures_of(tx, cx, (span, mailbox), &now)? })
+}
+
+/// The same of all that the actor may see, without the hours.
+pub fn figures_without_hours(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    span: &ReportSpan,
+) -> Result<ReportFigures> {
+    let now = Totals::read(tx, cx, span, None)?;
+    figures_of(tx, cx, (span, None), &now)
+}
+
+/// The figures of a span whose sums were read, without the hours.
+fn figures_of(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    (span, mailbox): (&ReportSpan, Option<&MailboxId>),
+    now: &Totals,
+) -> Result<ReportFigures> {
     let before = Totals::read(tx, cx, &span.before(), mailbox)?;
     let names = report_names(tx, cx)?;
     let steps = series(tx, cx, span, mailbox)?;
@@ -177,6 +204,7 @@ pub fn figures(
     Ok(ReportFigures {
         from: span.from.to_string(),
         to: span.to.to_string(),
+        zone: span.zone_name().to_owned(),
         mailbox: mailbox.cloned(),
         days: span.days(),
         received,
@@ -187,8 +215,8 @@ pub fn figures(
         begun_before,
         closed,
         closed_before,
-        first_answer: times(&now, &before, ReportMeasure::FirstAnswer),
-        time_to_close: times(&now, &before, ReportMeasure::TimeToClose),
+        first_answer: times(now, &before, ReportMeasure::FirstAnswer),
+        time_to_close: times(now, &before, ReportMeasure::TimeToClose),
         targets: TargetFigures { kept, kept_before, missed, missed_before },
         documents: DocumentFigures {
             asked,
@@ -196,18 +224,19 @@ pub fn figures(
             received: documents,
             received_before: documents_before,
         },
+        satisfaction: satisfaction(&now.rated_sums(), &before.rated_sums(), &names),
         waiting: waiting(tx, cx, mailbox)?,
         steps,
-        hours: hours(&now),
-        inboxes: inboxes(&now, &before, &names),
+        hours: Vec::new(),
+        inboxes: inboxes(now, &before, &names),
         topics: with_none(
-            figures_by_name(&now, &before, ReportMeasure::Topic, &names.topics),
+            figures_by_name(now, &before, ReportMeasure::Topic, &names.topics),
             begun,
             begun_before,
         ),
-        tags: figures_by_name(&now, &before, ReportMeasure::Tagged, &names.tags),
-        members: members(&now, &names),
-        drafts: drafts(&now, &names),
+        tags: figures_by_name(now, &before, ReportMeasure::Tagged, &names.tags),
+        members: members(now, &names),
+        drafts: drafts(now, &names),
     })
 }
 
@@ -225,19 +254,18 @@ impl Totals {
         let only = mailbox.map_or("", |mailbox| mailbox.as_str());
         let mut totals = Totals(HashMap::new());
         for part in span.parts() {
-            let (table, period, from, to) = match part {
-                SpanPart::Days(from, to) => ("report_days", "day", from, to),
-                SpanPart::Months(from, to) => ("report_months", "month", from, to),
-            };
+            let PartRows { table, condition, bounds } = part.rows();
+            let mut args: Vec<&dyn Arg> = vec![&cx.actor.ws, first, second, &only];
+            args.extend(bounds.iter().map(|bound| bound as &dyn Arg));
             let rows: Vec<(ReportMeasure, MailboxId, String, i64)> = tx.all(
                 &format!(
                     "SELECT measure, mailbox, name, CAST(sum(n) AS BIGINT) FROM {table}
                      WHERE ws = ?1 AND circle IN (?2, ?3) AND measure IN ({})
-                       AND {period} >= ?4 AND {period} <= ?5 AND (?6 = '' OR mailbox = ?6)
+                       AND (?4 = '' OR mailbox = ?4) AND {condition}
                      GROUP BY measure, mailbox, name",
                     sql_words(ReportMeasure::NAMES)
                 ),
-                &[&cx.actor.ws, first, second, &from, &to, &only],
+                &args,
             )?;
             for (measure, mailbox, name, n) in rows {
                 totals.0.entry(measure).or_default().push((mailbox, name, n));
@@ -248,6 +276,15 @@ impl Totals {
 
     fn rows(&self, measure: ReportMeasure) -> impl Iterator<Item = &(MailboxId, String, i64)> {
         self.0.get(&measure).into_iter().flatten()
+    }
+
+    fn rated_sums(&self) -> RatedSums<'_> {
+        RatedSums {
+            asked: self.of(ReportMeasure::SatisfactionAsked),
+            rated: self.rows(ReportMeasure::Rated).collect(),
+            topics: self.rows(ReportMeasure::RatedTopic).collect(),
+            answerers: self.rows(ReportMeasure::RatedAnswerer).collect(),
+        }
     }
 
     fn of(&self, measure: ReportMeasure) -> i64 {
@@ -282,17 +319,6 @@ fn times(now: &Totals, before: &Totals, measure: ReportMeasure) -> TimeFigures {
         p90: quantile(&counts, 0.9).map(seconds),
         p90_before: quantile(&earlier, 0.9).map(seconds),
     }
-}
-
-fn hours(now: &Totals) -> Vec<Vec<i64>> {
-    let mut hours = vec![vec![0; 24]; 7];
-    for (name, n) in now.by_name(ReportMeasure::Received) {
-        let hour: usize = name.parse().unwrap_or(0);
-        if let Some(cell) = hours.get_mut(hour / 24).and_then(|day| day.get_mut(hour % 24)) {
-            *cell += n;
-        }
-    }
-    hours
 }
 
 fn inboxes(now: &Totals, before: &Totals, names: &ReportNames) -> Vec<InboxFigures> {

@@ -9,20 +9,28 @@ use base::ids::{MemberId, SavedReplyId, TopicId, UserId};
 use base::limits::HOUR_MS;
 use base::states::{Status, Urgency, View};
 use db::Tx;
+use model::contacts::contact_addresses;
 use model::conversations::sorting;
 use model::conversations::tags::{self, TagName};
 use model::conversations::timeline::{self, TimelineEvent};
 use model::conversations::topics;
 use model::conversations::{self, Conversation};
-use model::messages::placeholders::{fill, first_word};
+use model::fields::stored_values;
+use model::fields::typed_value::FieldValue;
+use model::fields::{self, CustomField, FieldOwner};
+use model::messages::markdown_values::escape_markdown;
+use model::messages::placeholder_values::PlaceholderValues;
+use model::messages::placeholders::fill;
 use model::messages::recipients::RecipientList;
 use model::messages::written_text::{TextFormat, WrittenText};
 use model::people::members::{self, Person};
 use model::people::notices::{Notice, notify};
 use model::rule_queue::RuleEvent;
 use outbound::drafts::{self, DraftContent};
+use serde_json::Map;
 
 use super::rule::{IN_TURN, LEAST_BUSY, RuleAct, RuleActKind, TeamRule};
+use super::words::split_field_act;
 
 /// Open conversations of one person that are counted to find the least busy.
 const COUNTED: i64 = 1_000;
@@ -57,6 +65,7 @@ pub fn perform(
         }
         RuleActKind::Draft => draft(tx, cx, rule, &act.value, conversation),
         RuleActKind::Notify => tell(tx, cx, rule, &act.value, conversation),
+        RuleActKind::SetField => set_field(tx, cx, &act.value, conversation),
     }
 }
 
@@ -92,6 +101,13 @@ pub fn would_change(
         RuleActKind::Close => conversation.status != Status::Closed,
         RuleActKind::Draft => !conversation.has_draft,
         RuleActKind::Notify => can_take(tx, ws, value, conversation)?,
+        RuleActKind::SetField => match field_to_set(tx, ws, value)? {
+            Some((field, wanted)) => {
+                let known = stored_values::known_about(tx, ws, conversation)?;
+                !known.iter().any(|entry| entry.key == field.key && entry.value == wanted)
+            }
+            None => false,
+        },
     })
 }
 
@@ -254,15 +270,8 @@ fn draft(
         &[&cx.actor.ws, &reply, &conversation.mailbox],
     )?;
     let Some((body, inbox)) = found else { return Ok(false) };
-    let name = conversation.contact_name.clone().unwrap_or_default();
-    let body = fill(&body, |placeholder| match placeholder {
-        "first_name" => Some(first_word(&name).to_owned()),
-        "name" => Some(name.clone()),
-        "email" => Some(conversation.contact_email.to_string()),
-        "subject" => Some(conversation.subject.clone()),
-        "inbox" => Some(inbox.clone()),
-        _ => None,
-    });
+    let values = PlaceholderValues::of(tx, cx.actor.ws, conversation, &inbox)?;
+    let body = fill(&body, |placeholder| Some(escape_markdown(&values.value_of(placeholder)?)));
     let written = WrittenText::new(&body, TextFormat::Markdown);
     let content = DraftContent {
         recipients: RecipientList::contact(conversation),
@@ -273,6 +282,39 @@ fn draft(
     };
     drafts::keep_as_draft(tx, cx, conversation, &content)?;
     conversation.has_draft = true;
+    Ok(true)
+}
+
+/// The field that an act names, and the value that it is given; none where either is gone by now.
+fn field_to_set(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    value: &str,
+) -> Result<Option<(CustomField, FieldValue)>> {
+    let Some((key, typed)) = split_field_act(value) else { return Ok(None) };
+    let Some(field) = fields::find(tx, ws, &key)? else { return Ok(None) };
+    Ok(FieldValue::of_text(&field, &typed).ok().map(|value| (field, value)))
+}
+
+/// Sets a field of the conversation or of its contact.
+fn set_field(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    value: &str,
+    conversation: &Conversation,
+) -> Result<bool> {
+    let Some((field, wanted)) = field_to_set(tx, cx.actor.ws, value)? else { return Ok(false) };
+    let values = Map::from_iter([(field.key.clone(), wanted.json(field.kind))]);
+    match field.owner {
+        FieldOwner::Conversation => {
+            stored_values::set_of_conversation(tx, cx, conversation, &values)?;
+        }
+        FieldOwner::Contact | FieldOwner::Company => {
+            let email = &conversation.contact_email;
+            let addresses = contact_addresses::of(tx, cx.actor, email)?;
+            stored_values::set_of_contact(tx, cx, &addresses, &values)?;
+        }
+    }
     Ok(true)
 }
 

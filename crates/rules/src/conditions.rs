@@ -5,6 +5,8 @@ use base::ids::MessageId;
 use db::Tx;
 use model::contacts;
 use model::conversations::Conversation;
+use model::fields::field_search;
+use model::fields::stored_values::{self, FieldEntry};
 use model::mailboxes::office_hours;
 use model::rule_queue::RuleEvent;
 
@@ -24,6 +26,8 @@ pub struct RuleCase {
     /// It came outside the office hours of its inbox.
     pub is_outside_hours: bool,
     pub arrived_at: i64,
+    /// The fields of the conversation and its contact, as everybody who sees it knows them.
+    fields: Vec<FieldEntry>,
 }
 
 /// The case of a conversation: the named mail, or the latest of the customer.
@@ -55,6 +59,7 @@ pub fn case_of(
         is_known: contacts::is_known(tx, ws, &conversation.id)?,
         is_outside_hours: office_hours::is_closed(tx, ws, &conversation.mailbox, arrived_at)?,
         arrived_at,
+        fields: stored_values::known_about(tx, ws, conversation)?,
     })
 }
 
@@ -96,6 +101,8 @@ fn holds(condition: &RuleCondition, case: &RuleCase, conversation: &Conversation
         ConditionField::Contact => (wanted == KNOWN) == case.is_known,
         ConditionField::Tag => conversation.tags.iter().any(|tag| tag.to_lowercase() == wanted),
         ConditionField::Automatic => (wanted == YES) == case.automatic,
+        ConditionField::Field => field_search::parse_condition(&condition.value)
+            .is_some_and(|query| field_search::is_among(&case.fields, &query)),
     }
 }
 

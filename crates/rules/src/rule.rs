@@ -27,6 +27,7 @@ string_enum! {
         Contact = "contact",
         Tag = "tag",
         Automatic = "automatic",
+        Field = "field",
     }
 }
 
@@ -41,6 +42,7 @@ string_enum! {
         Close = "close",
         Draft = "draft",
         Notify = "notify",
+        SetField = "set-field",
     }
 }
 

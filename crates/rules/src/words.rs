@@ -9,6 +9,8 @@ use base::limits::TAG_CHARS;
 use base::states::{ConversationRisk, Urgency};
 use db::Tx;
 use model::conversations::topics;
+use model::fields::typed_value::FieldValue;
+use model::fields::{self, CustomField, field_search};
 use model::mailboxes;
 use model::messages::answers::is_language;
 use model::people::members;
@@ -27,6 +29,8 @@ pub struct RuleNames {
     /// People, then agents.
     pub members: BTreeMap<String, String>,
     pub replies: BTreeMap<String, String>,
+    /// Fields of contacts and conversations.
+    pub fields: Vec<CustomField>,
 }
 
 /// The names that the team's rules can use, as far as the actor sees what they name. Rules leave private
@@ -48,6 +52,7 @@ pub fn rule_names(tx: &mut Tx<'_>, actor: &Actor) -> Result<RuleNames> {
         topics: topics.into_iter().map(|one| (one.id.to_string(), one.name)).collect(),
         members: team.people.into_iter().chain(team.agents).map(member).collect(),
         replies: replies.into_iter().map(|(id, name)| (id.to_string(), name)).collect(),
+        fields: fields::all(tx, ws)?,
     })
 }
 
@@ -92,6 +97,7 @@ impl RuleNames {
                 true => Ok(typed.to_lowercase()),
                 false => Err("A language is two letters, such as en or de.".into()),
             },
+            ConditionField::Field => self.read_field_condition(typed),
             ConditionField::Domain => Ok(typed.trim_start_matches('@').to_lowercase()),
             _ => Ok(typed.to_owned()),
         }
@@ -118,6 +124,7 @@ impl RuleNames {
                 _ => Err("A snooze has 1 to 2160 hours.".into()),
             },
             RuleActKind::Close => Ok(String::new()),
+            RuleActKind::SetField => self.read_field_act(typed),
             RuleActKind::Tag if typed.chars().count() > TAG_CHARS => {
                 Err(format!("A tag has at most {TAG_CHARS} characters."))
             }
@@ -125,16 +132,55 @@ impl RuleNames {
         }
     }
 
+    fn read_field_condition(&self, typed: &str) -> std::result::Result<String, String> {
+        let query = field_search::parse_condition(typed);
+        let known = query.as_ref().and_then(|query| self.field(&query.key));
+        match (query, known) {
+            (None, _) => Err("A field is asked for as KEY:value, KEY>value or KEY<value.".into()),
+            (Some(query), None) => Err(format!("There is no field “{}”.", query.key)),
+            (Some(query), Some(field)) if !field_search::fits(field, &query) => {
+                Err(format!("“{}” is no value of the field “{}”.", query.value, query.key))
+            }
+            (Some(_), Some(_)) => Ok(typed.to_owned()),
+        }
+    }
+
+    fn read_field_act(&self, typed: &str) -> std::result::Result<String, String> {
+        let Some((key, value)) = split_field_act(typed) else {
+            return Err("A field is set as KEY: value.".into());
+        };
+        let Some(field) = self.field(&key) else {
+            return Err(format!("There is no field “{key}”."));
+        };
+        match FieldValue::of_text(field, &value) {
+            Ok(value) => Ok(format!("{key}: {}", value.text)),
+            Err(sentence) => Err(format!("The field “{key}” {sentence}.")),
+        }
+    }
+
+    fn field(&self, key: &str) -> Option<&CustomField> {
+        self.fields.iter().find(|field| field.key == key)
+    }
+
     /// Words to choose a value from.
     pub fn choices(&self) -> Vec<String> {
         let named = [&self.members, &self.topics, &self.inboxes, &self.replies];
         let names = named.into_iter().flat_map(|names| names.values().cloned());
         let fixed = [TURN_WORDS, BUSY_WORDS, "high", "normal", "low", KNOWN, "new", YES, "no", ANY];
-        let mut offered: Vec<String> = names.chain(fixed.map(str::to_owned)).collect();
+        let fields = self.fields.iter().map(|field| format!("{}:", field.key));
+        let mut offered: Vec<String> =
+            names.chain(fixed.map(str::to_owned)).chain(fields).collect();
         offered.sort();
         offered.dedup();
         offered
     }
+}
+
+/// The key and the value of an act that sets a field.
+pub fn split_field_act(text: &str) -> Option<(String, String)> {
+    let (key, value) = text.split_once([':', '='])?;
+    let (key, value) = (key.trim().to_lowercase(), value.trim().to_owned());
+    (!key.is_empty() && !value.is_empty()).then_some((key, value))
 }
 
 fn find(

@@ -30,7 +30,9 @@ use operators::Field;
 pub use conversation_words::{NewWordList, lines_beside, list_with_others, unknown_lines};
 pub use fold::{Piece, fold_name, index_words, pieces};
 pub use highlight::{Excerpt, excerpt};
-pub use operators::{Condition, HAS_FILE, HAS_NOTE, OPERATORS, OperatorHelp};
+pub use operators::{
+    Condition, FIELD_OPERATOR, FieldQuery, FieldSign, HAS_FILE, HAS_NOTE, OPERATORS, OperatorHelp,
+};
 pub use probe::{PROBED_AT_ONCE, probe_width};
 pub use query::{Query, Term};
 pub use query_parts::{QueryPart, QuerySwitch, query_parts, query_switch};

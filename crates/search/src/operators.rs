@@ -26,7 +26,15 @@ pub const OPERATORS: &[OperatorHelp] = &[
     help("after", "the latest mail came on this day or later, or within 3d, 2w, 1m, 1y", &[]),
     help("topic", "the name of a topic", &[]),
     help("urgency", "how urgent it is", Urgency::NAMES),
+    help(
+        FIELD_OPERATOR,
+        "the value of a field; numbers, sums and days also with >, >=, < and <=",
+        &[],
+    ),
 ];
+
+/// The operator of fields, as the help lists it: the key of the field stands in the place of `KEY`.
+pub const FIELD_OPERATOR: &str = "field.KEY";
 
 const STATES: &[&str] = &[
     "open",
@@ -69,6 +77,7 @@ pub enum Condition {
     Assignee(String),
     Topic(String),
     Urgency(Urgency),
+    Field(FieldQuery),
     View(View),
     Unread,
     Unassigned,
@@ -81,6 +90,35 @@ pub enum Condition {
     Before(i64),
     /// The latest mail came then or later.
     After(i64),
+}
+
+/// A value that a field of the conversation or of its contact has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldQuery {
+    pub key: String,
+    pub sign: FieldSign,
+    pub value: String,
+}
+
+/// How a value is compared with the one that was typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldSign {
+    Is,
+    Above,
+    AtLeast,
+    Below,
+    AtMost,
+}
+
+impl FieldSign {
+    /// Each as it is typed behind a key; the longer ones come first.
+    pub const TYPED: &'static [(&'static str, FieldSign)] = &[
+        (">=", FieldSign::AtLeast),
+        ("<=", FieldSign::AtMost),
+        (">", FieldSign::Above),
+        ("<", FieldSign::Below),
+        (":", FieldSign::Is),
+    ];
 }
 
 /// The part of a message that a word is looked for in.
@@ -122,6 +160,10 @@ pub fn meaning(name: &str, value: &str, now: i64) -> Option<OperatorMeaning> {
     if !value.chars().any(char::is_alphanumeric) {
         return None;
     }
+    if let Some((key, sign)) = field_of(name) {
+        let value = value.to_owned();
+        return Some(OperatorMeaning::Row(Condition::Field(FieldQuery { key, sign, value })));
+    }
     let words = |field| Some(OperatorMeaning::Words(field, value.to_owned()));
     let lower = value.to_lowercase();
     let condition = match name.to_ascii_lowercase().as_str() {
@@ -145,6 +187,20 @@ pub fn meaning(name: &str, value: &str, now: i64) -> Option<OperatorMeaning> {
         _ => return None,
     };
     Some(OperatorMeaning::Row(condition))
+}
+
+/// True for what begins with `field.`, behind which `<`, `>`, `<=` and `>=` stand for the colon.
+pub fn begins_as_field(text: &str) -> bool {
+    text.split_once('.').is_some_and(|(before, _)| before.eq_ignore_ascii_case("field"))
+}
+
+/// The key behind `field.`, and the sign behind the key; a colon stands in no name.
+fn field_of(name: &str) -> Option<(String, FieldSign)> {
+    let (_, rest) = name.split_once('.').filter(|_| begins_as_field(name))?;
+    let signed = |(typed, sign): &(&str, FieldSign)| Some((rest.strip_suffix(typed)?, *sign));
+    let (key, sign) = FieldSign::TYPED.iter().find_map(signed).unwrap_or((rest, FieldSign::Is));
+    let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    (!key.is_empty() && key.chars().all(is_key)).then(|| (key.to_ascii_lowercase(), sign))
 }
 
 fn has(what: &str) -> Option<OperatorMeaning> {

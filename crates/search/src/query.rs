@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::amounts::amounts;
 use super::fold::{Piece, pieces};
 use super::inflection::other_forms;
-use super::operators::{Field, Operator, OperatorMeaning, meaning};
+use super::operators::{Field, FieldSign, Operator, OperatorMeaning, begins_as_field, meaning};
 
 /// A search query: every term and operator must match.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -195,7 +195,7 @@ fn first_token(text: &str) -> (QueryToken<'_>, &str) {
     }
     let end = text.find(|c: char| c.is_whitespace() || c == '"').unwrap_or(text.len());
     let (whole, left) = text.split_at(end);
-    let name = whole.split_once(':').filter(|(name, _)| !name.is_empty());
+    let name = name_and_value(whole).filter(|(name, _)| !name.is_empty());
     match (name, left.strip_prefix('"')) {
         (Some((name, "")), Some(quoted)) => {
             let (value, left, is_closed) = quote(quoted);
@@ -210,6 +210,20 @@ fn first_token(text: &str) -> (QueryToken<'_>, &str) {
             (QueryToken { negated, name, value, whole, is_quoted, is_closed }, left)
         }
     }
+}
+
+/// What stands before a colon and behind it. Of a field, `<`, `>`, `<=` and `>=` belong to the name.
+fn name_and_value(whole: &str) -> Option<(&str, &str)> {
+    if !begins_as_field(whole) {
+        return whole.split_once(':');
+    }
+    let place = whole.find([':', '<', '>'])?;
+    let behind = &whole[place..];
+    let starts = |(typed, _): &&(&str, FieldSign)| behind.starts_with(typed);
+    let (typed, sign) = FieldSign::TYPED.iter().find(starts)?;
+    let value = place + typed.len();
+    let name_end = if *sign == FieldSign::Is { place } else { value };
+    Some((&whole[..name_end], &whole[value..]))
 }
 
 fn quote(text: &str) -> (&str, &str, bool) {
@@ -262,7 +276,7 @@ fn run_term(run: &[char]) -> Term {
 
 #[cfg(test)]
 mod tests {
-    use super::super::operators::Condition;
+    use super::super::operators::{Condition, FieldQuery, FieldSign};
     use super::*;
     use base::states::View;
 
@@ -321,6 +335,42 @@ mod tests {
             ]
         );
         assert_eq!(operators("after:2023-11-01"), [(Condition::After(1_698_796_800_000), false)]);
+    }
+
+    #[test]
+    fn a_field_is_compared_with_a_value() {
+        let fields = |text: &str| -> Vec<(String, FieldSign, String)> {
+            let found = operators(text).into_iter();
+            let found = found.map(|(condition, _)| match condition {
+                Condition::Field(FieldQuery { key, sign, value }) => (key, sign, value),
+                other => panic!("{other:?}"),
+            });
+            found.collect()
+        };
+        let field = |key: &str, sign, value: &str| (key.to_owned(), sign, value.to_owned());
+        assert_eq!(
+            fields(
+                "Field.Order_No:A-17 field.total>100 -field.due<2026-11-15 field.city:\"New York\" \
+                 field.items>=2 field.weight<=\"1.5\""
+            ),
+            [
+                field("order_no", FieldSign::Is, "A-17"),
+                field("total", FieldSign::Above, "100"),
+                field("due", FieldSign::Below, "2026-11-15"),
+                field("city", FieldSign::Is, "New York"),
+                field("items", FieldSign::AtLeast, "2"),
+                field("weight", FieldSign::AtMost, "1.5"),
+            ]
+        );
+        assert_eq!(
+            fields("field.site:https://x.example/?a>b"),
+            [field("site", FieldSign::Is, "https://x.example/?a>b")]
+        );
+        for words in
+            ["field.:x", "field.total", "field.total>", "field.total>=", "field.grö:x", "total>100"]
+        {
+            assert_eq!(operators(words), [], "{words}");
+        }
     }
 
     #[test]

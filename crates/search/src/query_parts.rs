@@ -34,7 +34,7 @@ pub fn query_parts(text: &str) -> Vec<QueryPart<'_>> {
     for (token, place) in tokens(text) {
         let typed = &text[place.clone()];
         let (operator, value) = match meaning_of(&token) {
-            Some(_) => (typed.split_once(':').map_or("", |(name, _)| name), token.value),
+            Some(_) => (operator_of(&token, typed), token.value),
             None => ("", typed),
         };
         if value.chars().any(char::is_alphanumeric) {
@@ -68,6 +68,12 @@ const NO_TIME: i64 = 0;
 
 fn meaning_of(token: &QueryToken<'_>) -> Option<OperatorMeaning> {
     token.name.and_then(|name| meaning(name, token.value, NO_TIME))
+}
+
+/// The operator as it was typed, with its `-`.
+fn operator_of<'t>(token: &QueryToken<'_>, typed: &'t str) -> &'t str {
+    let name = token.name.unwrap_or_default();
+    &typed[..usize::from(token.negated) + name.len()]
 }
 
 fn is_operator(name: &str) -> bool {
@@ -112,6 +118,13 @@ mod tests {
         check(
             "  tag:\"two words\"  -in:\"The shop\" ",
             &[("tag|two words", "-in:\"The shop\""), ("-in|The shop", "tag:\"two words\"")],
+        );
+        check(
+            "-field.total>100 field.plan:\"Pro plus\"",
+            &[
+                ("-field.total>|100", "field.plan:\"Pro plus\""),
+                ("field.plan|Pro plus", "-field.total>100"),
+            ],
         );
         check("lamp lamp", &[("|lamp", "lamp"), ("|lamp", "lamp")]);
         check("lamp", &[("|lamp", "")]);

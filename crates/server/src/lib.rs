@@ -10,3 +10,4 @@ pub mod mail_in;
 pub mod router;
 pub mod serve;
 pub mod settings;
+pub mod tracker_calls;

@@ -17,10 +17,11 @@ use transport::mailbox_setup::MailboxFinder;
 use transport::net::ssrf_guard::SsrfGuard;
 use transport::oidc::OidcClient;
 use transport::reply_model::ModelEndpoint;
-use web::{Presence, Web, WebOptions};
+use web::{DemoVisits, FirstRun, Presence, Web, WebOptions};
 
 use crate::api::http::ApiContext;
 use crate::api::{mcp, oauth, rest};
+use crate::demo;
 
 pub use web::MailSetup;
 
@@ -53,6 +54,10 @@ pub struct HttpOptions {
     pub presence: Option<Arc<Presence>>,
     /// The OpenID provider at which people sign in.
     pub oidc: Option<OidcClient>,
+    /// The set-up in the browser, where there is no workspace yet.
+    pub first_run: Option<Arc<FirstRun>>,
+    /// Lets visitors in, in a public demo.
+    pub demo_visits: Option<Arc<dyn DemoVisits>>,
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.
@@ -88,8 +93,16 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         document_texts: texts,
         model: options.model,
         presence: options.presence.unwrap_or_else(|| Presence::new(&app, None)),
+        first_run: options.first_run,
+        fill_sample: demo::sample_filler(),
+        demo_visits: options.demo_visits,
     };
-    let others = settings_pages::router().merge(developer_site::router());
+    let others = settings_pages::router()
+        .merge(agent_pages::router())
+        .merge(side_column::router())
+        .merge(help::router())
+        .merge(customer_pages::router())
+        .merge(developer_site::router());
     let router = web::router(Web::new(app, web), others).merge(oauth);
     let router =
         if has_oauth { router } else { router.route("/register", any_service(rest.clone())) };

@@ -1,5 +1,6 @@
 //! The process that serves: opens the store, accepts connections, and ends them in good order.
 
+mod panel;
 mod tasks;
 
 use std::future::Future;
@@ -48,14 +49,17 @@ use transport::net::tls_certificate::{self, CertificateSource, TlsCertificate};
 use transport::oidc::OidcClient;
 use transport::reply_model::HttpReplyModel;
 use transport::webhooks::HttpWebhookSender;
-use web::Presence;
+use web::{DemoVisits, FirstRun, Presence};
 
+use crate::demo::public::PublicDemo;
 use crate::mail_in::authentication::{AuthenticationConfig, DnsAuthenticator};
 use crate::mail_in::imap::{Fetchers, ImapTiming};
 use crate::mail_in::services::{self, HttpReader, SnsCalls};
 use crate::mail_in::smtp::{self, MailListener, MailListeners};
 use crate::router::{self, MailSetup};
 use crate::settings::Settings;
+use crate::tracker_calls;
+use panel::PanelCalls;
 use tasks::{start_backups, start_due_work, start_metrics, start_sharing, start_watch};
 
 pub use tasks::reload_on_hangup;
@@ -115,6 +119,7 @@ fn open_with(
         agents: Arc::default(),
         calls: Arc::default(),
         sorters: Arc::default(),
+        panels: Arc::default(),
         background: base::concurrency::background_writes::BackgroundWrites::default(),
         scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),
         sealer,
@@ -149,17 +154,18 @@ pub fn open_blobs(settings: &Settings) -> Result<Blobs, String> {
         .map_err(|error| format!("{}: {error}", settings.blobs.display()))
 }
 
-/// Prints the next step when there is no user yet.
-pub async fn warn_without_workspace(app: &App) -> Result<(), String> {
+/// Where there is no workspace yet: the set-up in the browser, with the link to it.
+pub async fn open_first_run(app: &App) -> Result<Option<(Arc<FirstRun>, String)>, String> {
     let workspaces = app.store.read(setup::list_workspaces).await;
-    if workspaces.map_err(|error| error.to_string())?.is_empty() {
-        tracing::warn!(
-            "there is no workspace yet, so nobody can sign in and no mail is taken in: make one \
-             with `mailroom setup --workspace NAME --owner-email ADDRESS --owner-name NAME \
-             --inbox ADDRESS --inbox-name NAME`"
-        );
+    if !workspaces.map_err(|error| error.to_string())?.is_empty() {
+        return Ok(None);
     }
-    Ok(())
+    tracing::warn!(
+        "there is no workspace yet, so nobody can sign in and no mail is taken in: make one with the \
+         link that is printed, or with `mailroom setup --workspace NAME --owner-email ADDRESS \
+         --owner-name NAME --inbox ADDRESS --inbox-name NAME`"
+    );
+    Ok(Some(FirstRun::begin(app)))
 }
 
 /// Seals the secrets that an earlier version kept as they were.
@@ -201,6 +207,7 @@ pub fn net_config(settings: &Settings) -> NetConfig {
         dns: settings.dns,
         allow_private: settings.webhooks_allow_private,
         mail_allow_private: settings.mail_allow_private,
+        sealed_off: settings.sealed_off,
     }
 }
 
@@ -355,18 +362,28 @@ fn our_name(public_url: &str) -> String {
     }
 }
 
+/// What a server is made of, beside its store.
+pub struct ServerParts {
+    pub worker: Worker,
+    pub mail: MailIn,
+    /// The set-up in the browser, where there is no workspace yet.
+    pub first_run: Option<Arc<FirstRun>>,
+    /// A public demo, and what guards it.
+    pub public_demo: Option<Arc<PublicDemo>>,
+}
+
 /// Runs HTTP, incoming mail and the jobs until `stop` is ready. They shut down together, with a
 /// grace period for running work. Everything but HTTP is a supervised task; a panic of the HTTP listeners ends the
 /// process, because nobody could ask it how it is.
 pub async fn serve(
     listener: TcpListener,
     app: App,
-    worker: Worker,
-    mail: MailIn,
+    parts: ServerParts,
     settings: &Settings,
     tasks: &Supervisor,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
+    let ServerParts { worker, mail, first_run, public_demo } = parts;
     tighten_permissions(settings);
     seal_plain_secrets(&app).await?;
     let stopping = tasks.stopping();
@@ -382,6 +399,8 @@ pub async fn serve(
     let mode = QuietConfig { always: settings.quiet, database_url: settings.database_url.clone() };
     let quiet = QuietMode::follow(&app, &mode, tasks).await.map_err(io::Error::other)?;
     start_backups(settings, &app, &quiet, tasks);
+    let panel_sender = HttpWebhookSender::of(&net_config(settings)).map_err(io::Error::other)?;
+    app.panels.connect(PanelCalls::new(panel_sender, quiet.clone()));
     let presence = Presence::new(&app, Some(tasks));
     let worker = worker.with_open_pages(presence.clone());
     let due_work = start_due_work(&quiet, worker, fetchers, tasks);
@@ -399,7 +418,8 @@ pub async fn serve(
         tasks: tasks.clone(),
     };
     let sns = open_sns(settings).map_err(io::Error::other)?;
-    let router = health::router(readiness).merge(services::router(app.clone(), vault, sns));
+    let hooks = services::router(app.clone(), vault, sns).merge(tracker_calls::router(app.clone()));
+    let router = health::router(readiness).merge(hooks);
     let mail_in = mail.listeners.serve(mail.open, tasks);
     let tokens = open_tokens(settings, &app).map_err(io::Error::other)?;
     let dialling = relay_config(settings).dialling(tokens.clone()).map_err(io::Error::other)?;
@@ -419,9 +439,18 @@ pub async fn serve(
         oidc: open_oidc(settings).map_err(io::Error::other)?,
         model: settings.model.clone(),
         presence: Some(presence),
+        first_run,
+        demo_visits: public_demo.clone().map(|demo| demo as Arc<dyn DemoVisits>),
     };
     let background = app.background.clone();
     let router = router.merge(router::router(app, options));
+    let router = match public_demo {
+        Some(demo) => {
+            demo.start(tasks);
+            demo.guard(router)
+        }
+        None => router,
+    };
     let proxies = Arc::new(settings.trusted_proxies.clone());
     let http = HttpServer { proxies, ..HttpServer::default() };
     let secure = secure_listeners.serve(http.clone(), router.clone(), stopping.clone());

@@ -219,6 +219,8 @@ pub struct Settings {
     pub oidc: Option<OidcConfig>,
     /// Backups that the server writes by itself.
     pub backups: Option<BackupSettings>,
+    /// Nothing outside is called, whatever is asked for in the app: a public demo.
+    pub sealed_off: bool,
 }
 
 base::debug_without_secrets!(Settings { data, listen, blobs, bucket, relay, oidc });
@@ -365,6 +367,7 @@ impl Settings {
             oauth_clients: found.oauth_clients(&flags.mail_providers),
             oidc: found.oidc(&flags.oidc),
             backups: found.backups(&flags.backups),
+            sealed_off: false,
             data,
         };
         if let Err(error) = db::DatabaseUrl::parse(&settings.database_url) {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use actions::workspace::samples::own_sample;
 use askama::Template;
 use axum::extract::State;
 use base::actor::Role;
@@ -29,13 +30,18 @@ struct DataPage {
     has_damage: bool,
     next: Option<DisplayTime>,
     is_owner: bool,
+    /// When the sample was made, if there is one.
+    sample: Option<DisplayTime>,
+    /// The page is that of a sample.
+    is_sample: bool,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
-    let (frame, (found, is_owner)) = web
+    let (frame, (found, is_owner, sample)) = web
         .page(&visitor, location(SettingsPage::Data), |tx, cx, me| {
             cx.actor.must_administer()?;
-            Ok((scheduled_backups(tx)?, me.role == Role::Owner))
+            let sample = own_sample(tx, cx)?.map(|sample| sample.created_at);
+            Ok((scheduled_backups(tx)?, me.role == Role::Owner, sample))
         })
         .await?;
     let stamp = |at: Option<i64>| at.map(|at| frame.times.stamp(at));
@@ -45,6 +51,18 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let words = |english: String| translation::sentence(&english).into_owned();
     let keeps = found.keeps.map(words).unwrap_or_default();
     let timing = found.timing.map(words);
-    let page = DataPage { timing, keeps, succeeded, failed, has_damage, next, is_owner, frame };
+    let (sample, is_sample) = (stamp(sample), frame.sample.is_some());
+    let page = DataPage {
+        timing,
+        keeps,
+        succeeded,
+        failed,
+        has_damage,
+        next,
+        is_owner,
+        sample,
+        is_sample,
+        frame,
+    };
     web.show(&visitor, &page)
 }

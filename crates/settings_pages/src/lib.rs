@@ -3,13 +3,22 @@
 mod audit;
 mod blocked;
 mod booking_types;
+mod branding;
+mod contact_forms;
+mod current_values;
 mod data;
+mod demo;
+mod fields;
+mod help_pages;
 mod inboxes;
 mod integrations;
+mod overview;
 mod people_pages;
 mod plan;
 mod replies;
+mod report_settings;
 mod rules;
+mod samples;
 mod tags;
 mod welcome;
 
@@ -17,67 +26,17 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{get, post};
-use translation::msg;
 use transport::mail_oauth::CALLBACK;
 use transport::oidc::OIDC_CALLBACK;
 use web::Web;
-use web::layout::page_layout::{MenuEntry, PageLocation};
-use web::layout::responses::{PageResult, see_other};
+use web::layout::settings_menu::{SettingsPage, location};
 use web::pages::signing_in::passkeys;
-
-macro_rules! menu {
-    ($($page:ident: $title:expr, $href:literal, for_admins: $for_admins:literal;)*) => {
-        /// An entry of the menu. A page below one, such as that of a single inbox, belongs to it.
-        #[derive(Clone, Copy, PartialEq, Eq)]
-        enum SettingsPage {
-            $($page),*
-        }
-
-        /// The menu as a page shows it.
-        fn menu(current: SettingsPage) -> Vec<MenuEntry> {
-            vec![$(MenuEntry {
-                href: $href,
-                title: $title,
-                current: current == SettingsPage::$page,
-                for_admins: $for_admins,
-            }),*]
-        }
-    };
-}
-
-// Title, address, and whether the pages refuse everybody but owners and admins.
-menu! {
-    You: msg!("You"), "/settings/you", for_admins: false;
-    SignIn: msg!("Signing in"), "/settings/sign-in", for_admins: false;
-    Notifications: msg!("Notifications"), "/settings/notifications", for_admins: false;
-    Writing: msg!("Writing"), "/settings/writing", for_admins: false;
-    People: msg!("People"), "/settings/people", for_admins: false;
-    Teams: msg!("Teams"), "/settings/teams", for_admins: true;
-    Inboxes: msg!("Inboxes"), "/settings/inboxes", for_admins: false;
-    Outgoing: msg!("Outgoing mail"), "/settings/outgoing", for_admins: true;
-    Tags: msg!("Tags"), "/settings/tags", for_admins: false;
-    Blocked: msg!("Blocked senders"), "/settings/blocked", for_admins: false;
-    Replies: msg!("Saved replies"), "/settings/replies", for_admins: false;
-    Rules: msg!("Rules and hours"), "/settings/rules", for_admins: false;
-    Bookings: msg!("Bookings"), "/settings/bookings", for_admins: false;
-    Helpers: msg!("Helpers"), "/settings/helpers", for_admins: false;
-    Drafting: msg!("Drafting"), "/settings/drafting", for_admins: true;
-    Secure: msg!("Protected messages"), "/settings/secure", for_admins: true;
-    Keys: msg!("Agents and keys"), "/settings/keys", for_admins: true;
-    Apps: msg!("Connected apps"), "/settings/apps", for_admins: false;
-    Webhooks: msg!("Webhooks"), "/settings/webhooks", for_admins: true;
-    Services: msg!("Sending services"), "/settings/services", for_admins: true;
-    Queues: msg!("Queues"), "/settings/queues", for_admins: true;
-    Data: msg!("Data"), "/settings/data", for_admins: true;
-    Audit: msg!("Audit log"), "/settings/audit", for_admins: true;
-    Plan: msg!("Plan"), "/settings/plan", for_admins: false;
-}
 
 pub fn router() -> Router<Arc<Web>> {
     Router::new()
         .route("/welcome", get(welcome::page))
         .route("/welcome/over", post(welcome::end))
-        .route("/settings", get(first))
+        .route("/settings", get(overview::page))
         .route("/settings/you", get(people_pages::you::page))
         .route("/settings/you/password", post(people_pages::you::set_password))
         .route("/settings/you/private", post(people_pages::you::open_private))
@@ -194,6 +153,10 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/outgoing/remove", post(inboxes::outgoing::remove_for_all))
         .route("/settings/tags", get(tags::page))
         .route("/settings/tags/{tag}/rename", post(tags::rename))
+        .route("/settings/fields", get(fields::page).post(fields::add))
+        .route("/settings/fields/{key}/remove", post(fields::remove))
+        .route("/settings/reports", get(report_settings::page).post(report_settings::save))
+        .route("/settings/reports/mail", post(report_settings::mail_now))
         .route("/settings/blocked", get(blocked::page).post(blocked::unblock))
         .route("/settings/you/following", post(people_pages::you::choose_following))
         .route("/settings/replies", get(replies::page).post(replies::add))
@@ -217,6 +180,7 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/helpers/topics/{topic}/remove", post(inboxes::helpers::remove))
         .route("/settings/helpers/tags", post(inboxes::helpers::make_of_tags))
         .route("/settings/helpers/forget", post(inboxes::helpers::forget))
+        .route("/settings/branding", get(branding::page).post(branding::save))
         .route("/settings/bookings", get(booking_types::bookings::page))
         .route("/settings/bookings/hours", post(booking_types::bookings::set_hours))
         .route("/settings/bookings/dates", post(booking_types::bookings::set_date))
@@ -231,11 +195,22 @@ pub fn router() -> Router<Arc<Web>> {
             "/settings/bookings/types/{id}",
             get(booking_types::booking_type::page).post(booking_types::booking_type::change),
         )
+        .route("/settings/forms", get(contact_forms::page).post(contact_forms::add))
+        .route("/settings/forms/{form}", get(contact_forms::edit_page).post(contact_forms::change))
+        .route("/settings/forms/{form}/remove", post(contact_forms::remove))
+        .route("/settings/help", get(help_pages::page).post(help_pages::save))
         .route("/settings/secure", get(inboxes::secure::page).post(inboxes::secure::save))
+        .route(
+            "/settings/customer-page",
+            get(inboxes::customer_page::page).post(inboxes::customer_page::set),
+        )
+        .route("/settings/satisfaction", get(inboxes::satisfaction::page))
+        .route("/settings/satisfaction/{mailbox}", post(inboxes::satisfaction::set))
         .route("/settings/keys", get(integrations::keys::page).post(integrations::keys::make))
         .route("/settings/keys/{id}/revoke", post(integrations::keys::revoke))
         .route("/settings/keys/{id}/activity", get(integrations::activity::page))
         .route("/settings/keys/{id}/activity.csv", get(integrations::activity::csv))
+        .route("/settings/keys/{id}/activity.json", get(integrations::activity::json))
         .route("/settings/keys/{id}/undo", post(integrations::activity::undo))
         .route(
             "/settings/agents/{id}",
@@ -243,6 +218,18 @@ pub fn router() -> Router<Arc<Web>> {
         )
         .route("/settings/agents/{id}/pause", post(integrations::agent::pause))
         .route("/settings/agents/{id}/resume", post(integrations::agent::resume))
+        .route(
+            "/settings/evals",
+            get(integrations::test_cases::page).post(integrations::test_case::add),
+        )
+        .route("/settings/evals/new", get(integrations::test_case::new_page))
+        .route("/settings/evals/run", post(integrations::test_cases::run))
+        .route("/settings/evals/of-conversation", post(integrations::test_case::of_conversation))
+        .route(
+            "/settings/evals/{name}",
+            get(integrations::test_case::page).post(integrations::test_case::change),
+        )
+        .route("/settings/evals/{name}/remove", post(integrations::test_case::remove))
         .route("/settings/apps", get(integrations::apps::page))
         .route("/settings/apps/rule", post(integrations::apps::set_rule))
         .route("/settings/apps/{id}/scopes", post(integrations::apps::change_scopes))
@@ -262,6 +249,23 @@ pub fn router() -> Router<Arc<Web>> {
             "/settings/webhooks/{webhook}/events/{event}/again",
             post(integrations::webhook::again),
         )
+        .route("/settings/panel", get(integrations::customer_panel::page))
+        .route("/settings/panel/{kind}", post(integrations::customer_panel::save))
+        .route("/settings/panel/{kind}/rotate", post(integrations::customer_panel::rotate))
+        .route("/settings/panel/{kind}/remove", post(integrations::customer_panel::remove))
+        .route(
+            "/settings/linked-items",
+            get(integrations::linked_items::page).post(integrations::linked_items::reopen),
+        )
+        .route("/settings/linked-items/{tracker}", post(integrations::linked_items::connect))
+        .route(
+            "/settings/linked-items/{tracker}/secret",
+            post(integrations::linked_items::set_secret),
+        )
+        .route(
+            "/settings/linked-items/{tracker}/disconnect",
+            post(integrations::linked_items::disconnect),
+        )
         .route(
             "/settings/services",
             get(integrations::services::page).post(integrations::services::add),
@@ -273,18 +277,13 @@ pub fn router() -> Router<Arc<Web>> {
             get(integrations::queues::page).post(integrations::queues::change),
         )
         .route("/settings/data", get(data::page))
+        .route("/settings/data/sample", post(samples::make))
+        .route("/settings/data/sample/enter", post(samples::enter))
+        .route("/settings/data/sample/delete", post(samples::delete))
+        .route("/sample/leave", post(samples::leave))
+        .route("/demo", get(demo::page))
+        .route("/demo/begin", post(demo::begin))
+        .route("/robots.txt", get(demo::robots))
         .route("/settings/audit", get(audit::page))
         .route("/settings/plan", get(plan::page).post(plan::set))
-}
-
-async fn first() -> PageResult {
-    Ok(see_other("/settings/you"))
-}
-
-/// A page of the settings, by its entry in the menu.
-fn location(page: SettingsPage) -> PageLocation {
-    let menu = menu(page);
-    let title = menu.iter().find(|entry| entry.current).map_or("", MenuEntry::title);
-    let place = PageLocation::at(title, "/settings");
-    PageLocation { menu, ..place }
 }

@@ -11,6 +11,7 @@ use base::error::Error;
 use base::ids::{AttachmentId, SavedReplyId};
 use base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
 use db::Tx;
+use model::fields;
 use model::messages::attachments::NewAttachment;
 use translation::t;
 use web::Web;
@@ -43,6 +44,8 @@ struct RepliesPage {
     /// The folders there are, to choose from.
     folders: Vec<String>,
     placeholders: &'static [(&'static str, &'static str)],
+    /// The placeholders of the fields that there are.
+    field_placeholders: Vec<String>,
 }
 
 struct ReplyView {
@@ -51,6 +54,10 @@ struct ReplyView {
     folder: String,
     files: usize,
     gist: String,
+    /// How often it was put into a message.
+    uses: String,
+    /// When last.
+    used: Option<DisplayTime>,
     changed: DisplayTime,
 }
 
@@ -107,9 +114,9 @@ async fn build(
     visitor: &Visitor,
     query: &str,
 ) -> Result<(RepliesPage, Vec<SavedReply>), PageError> {
-    let (frame, replies) = web
+    let (frame, (replies, fields)) = web
         .page(visitor, location(SettingsPage::Replies), |tx, cx, _| {
-            saved_replies::list_saved_replies(tx, cx)
+            Ok((saved_replies::list_saved_replies(tx, cx)?, fields::all(tx, cx.actor.ws)?))
         })
         .await?;
     let view = |reply: &SavedReply| ReplyView {
@@ -118,6 +125,12 @@ async fn build(
         folder: reply.folder.clone(),
         files: reply.files.len(),
         gist: reply.body.split_whitespace().take(20).collect::<Vec<_>>().join(" "),
+        uses: match reply.uses {
+            0 => t!("never").to_owned(),
+            1 => t!("once").to_owned(),
+            n => t!("{n} times", n),
+        },
+        used: reply.used_at.map(|at| frame.times.short(at)),
         changed: frame.times.short(reply.changed_at),
     };
     let wanted = query.to_lowercase();
@@ -138,6 +151,7 @@ async fn build(
         query: query.to_owned(),
         folders,
         placeholders: saved_replies::PLACEHOLDERS,
+        field_placeholders: fields.iter().map(saved_replies::placeholder_of).collect(),
     };
     Ok((page, replies))
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use actions::inboxes::first_steps::{self, FirstSteps};
+use actions::inboxes::first_steps::{self, FirstSteps, StepOutcome};
 use actions::inboxes::setup;
 use askama::Template;
 use axum::extract::State;
@@ -52,7 +52,7 @@ struct WelcomePage {
 struct StepView {
     title: &'static str,
     text: String,
-    href: &'static str,
+    href: String,
     link: &'static str,
     done: bool,
     /// The first that is not done.
@@ -84,6 +84,10 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     frame.watch_live("page=welcome".into(), shown, PartVersion::default());
     let people = people.into_iter().map(|person| (person.id.to_string(), person.name)).collect();
     let page = view(&web, frame, steps, sends, people);
+    if page.done == page.steps.len() && page.frame.first_steps {
+        // The entry in the navigation goes by itself; the page stays.
+        web.act_quietly(&visitor, |tx, cx, _| first_steps::end_first_steps(tx, cx)).await?;
+    }
     web.show(&visitor, &WelcomePage { own_inbox, ..page })
 }
 
@@ -131,7 +135,11 @@ fn view(
 fn step_views(frame: &PageLayout, steps: &FirstSteps, sends: bool) -> Vec<StepView> {
     let made = frame.times.long(steps.created_at);
     let receives = steps.fetches || steps.arrived.is_some();
-    let step = |title, text: String, href, link, done| StepView {
+    let of_inbox = |rest: &str| match &steps.inbox {
+        Some((id, _)) => format!("/settings/inboxes/{id}{rest}"),
+        None => "/settings/inboxes".to_owned(),
+    };
+    let step = |title, text: String, href: String, link, done| StepView {
         title,
         text,
         href,
@@ -139,34 +147,46 @@ fn step_views(frame: &PageLayout, steps: &FirstSteps, sends: bool) -> Vec<StepVi
         done,
         now: false,
     };
+    let (outgoing, try_it) = if sends {
+        (of_inbox("/outgoing"), t!("Send a test mail"))
+    } else {
+        ("/settings/outgoing".to_owned(), t!("Set it up"))
+    };
     vec![
         step(
             t!("Your workspace"),
             t!("{workspace}, made {time}.", workspace = frame.workspace, time = made.text),
-            "",
+            String::new(),
             "",
             true,
         ),
         step(
             t!("Connect a mailbox"),
             t!("Mailroom reads and sends from the address that your customers know.").into(),
-            "#connect-h",
+            "#connect-h".into(),
             t!("Connect it"),
             receives,
         ),
         step(
             t!("See a message arrive"),
             t!("Write to the inbox from any other address, and watch it come in.").into(),
-            "#watch-h",
+            "#watch-h".into(),
             t!("Watch"),
             steps.arrived.is_some(),
         ),
         step(
             t!("Let mail leave"),
-            t!("Replies need an outgoing server; a connected mailbox brings its own.").into(),
-            "/settings/outgoing",
-            t!("Set it up"),
-            sends,
+            outgoing_words(steps, sends),
+            outgoing,
+            try_it,
+            steps.has_sent(),
+        ),
+        step(
+            t!("Publish the DNS records"),
+            records_words(frame, steps.records.as_ref()),
+            of_inbox("#records"),
+            t!("Look them up"),
+            steps.has_records(),
         ),
         step(
             t!("Invite your team"),
@@ -174,18 +194,68 @@ fn step_views(frame: &PageLayout, steps: &FirstSteps, sends: bool) -> Vec<StepVi
                 1 => t!("You are alone here so far.").into(),
                 people => t!("{people} people are here.", people),
             },
-            "/settings/people",
+            "/settings/people".into(),
             t!("Invite somebody"),
             steps.people > 1,
         ),
         step(
-            t!("Make a key for software"),
-            t!("An agent reads, drafts and asks through the API, and you approve.").into(),
-            "/settings/keys",
-            t!("Make a key"),
-            steps.has_key,
+            t!("Answer somebody"),
+            t!("A reply can be stopped for a moment after Send. Then it leaves.").into(),
+            "/inbox?view=open".into(),
+            t!("To the inbox"),
+            steps.has_answered,
+        ),
+        step(
+            t!("Let an agent work with you"),
+            if steps.has_key {
+                t!("There is a key; nothing has called with it yet.").into()
+            } else {
+                t!("An agent reads, drafts and asks through the API, and you approve.").into()
+            },
+            if steps.has_key { "/developers".into() } else { "/settings/keys".into() },
+            if steps.has_key { t!("How to call") } else { t!("Make a key") },
+            steps.has_agent,
+        ),
+        step(
+            t!("Keep backups"),
+            match &steps.backups {
+                Some(timing) => t!("Written {timing}.", timing = sentence(timing)),
+                None => t!("Whoever runs this server names a place for them.").into(),
+            },
+            "/settings/data".into(),
+            t!("How"),
+            steps.backups.is_some(),
         ),
     ]
+}
+
+fn outgoing_words(steps: &FirstSteps, sends: bool) -> String {
+    match (&steps.test_mail, sends) {
+        (Some(tried), _) if tried.good => {
+            t!("A test mail to {address} was accepted.", address = tried.detail)
+        }
+        (Some(tried), true) => {
+            t!("The last test mail to {address} did not leave.", address = tried.detail)
+        }
+        (None, true) => t!("There is an outgoing server. Send yourself a mail to try it.").into(),
+        (_, false) => {
+            t!("Replies need an outgoing server; a connected mailbox brings its own.").into()
+        }
+    }
+}
+
+fn records_words(frame: &PageLayout, records: Option<&StepOutcome>) -> String {
+    match records {
+        Some(found) if found.good => {
+            t!("All of them were found for {domain}.", domain = found.detail)
+        }
+        Some(found) => t!(
+            "Some were missing for {domain} {time}. The page of the inbox has what to publish.",
+            domain = found.detail,
+            time = frame.times.long(found.at).text
+        ),
+        None => t!("With SPF, DKIM and DMARC your replies are not taken for spam.").into(),
+    }
 }
 
 /// Puts the page away for everybody.

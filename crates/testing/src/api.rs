@@ -139,11 +139,14 @@ fn refusal(error: &Error) -> Answer {
         Error::Forbidden(_)
         | Error::Lacks { .. }
         | Error::PolicyRefused { .. }
-        | Error::AgentPaused => 403,
+        | Error::AgentPaused
+        | Error::Suspended { .. }
+        | Error::LimitReached(_) => 403,
         Error::NotFound(_) => 404,
         Error::Conflict(_) => 409,
         Error::KeyReused => 422,
-        Error::TooMany(_) => 429,
+        Error::TooMany(_) | Error::Throttled { .. } => 429,
+        Error::ClosedForNow => 503,
         Error::Store(_) | Error::Files(_) | Error::LostFile => 500,
     };
     let body = ErrorBody::from(error);

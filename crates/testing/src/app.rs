@@ -66,6 +66,7 @@ impl TestApp {
             agents: Arc::default(),
             calls: Arc::default(),
             sorters: Arc::default(),
+            panels: Arc::default(),
             background: BackgroundWrites::default(),
             scanner: None,
             sealer,
@@ -118,6 +119,7 @@ impl TestApp {
             agents: Arc::default(),
             calls: Arc::default(),
             sorters: Arc::default(),
+            panels: Arc::default(),
             background: BackgroundWrites::default(),
             ..self.app.clone()
         }

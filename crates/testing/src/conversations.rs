@@ -2,9 +2,12 @@
 
 use actions::conversations::topics;
 use actions::inboxes::setup;
+use actions::workspace::fields::add_field;
 use base::actor::{Actor, Plan};
 use base::ids::TopicId;
 use base::time::Moment;
+use db::Json;
+use model::fields::{CustomField, FieldKind, FieldOwner};
 use serde_json::{Value, json};
 
 use crate::json::{items, query, text_of, texts};
@@ -93,6 +96,13 @@ impl TestApp {
     pub async fn topic(&self, name: &str, words: &str) -> TopicId {
         let (name, words) = (name.to_owned(), words.to_owned());
         self.act(&self.owner, move |tx, cx| topics::add_topic(tx, cx, &name, &words)).await
+    }
+
+    /// A field of contacts or conversations; a choice names what it can be.
+    pub async fn field(&self, key: &str, owner: FieldOwner, kind: FieldKind, choices: &[&str]) {
+        let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
+        let field = CustomField { key: key.to_owned(), owner, kind, choices: Json(choices) };
+        self.act(&self.owner, move |tx, cx| add_field(tx, cx, &field)).await;
     }
 
     pub async fn set_plan(&self, plan: Plan) {

@@ -11,6 +11,7 @@ mod drafting;
 mod inspection;
 mod job_failures;
 mod json;
+mod logo;
 mod mail_in;
 mod outside;
 mod people;
@@ -33,6 +34,7 @@ use base::ids::Ids;
 use base::security::secret_sealer::SecretSealer;
 
 pub use crate::servers::dovecot::{Dovecot, MAILBOX_PASSWORD, MAILBOX_USER};
+pub use crate::servers::graph::{GraphServer, GraphServerFault, GraphState};
 pub use crate::servers::help_desk::HelpDeskServer;
 pub use crate::servers::oauth_provider::{
     OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET, OAuthProviderServer, ProviderState,
@@ -45,6 +47,7 @@ pub use database::{Backend, CONNECTIONS, Database, open, open_keeping};
 pub use drafting::{FEE_ANSWER, FEE_QUESTION, FEE_QUESTION_AGAIN, FEE_REPLY};
 pub use job_failures::{FailureRecord, JOB_WAITS};
 pub use json::{fields, query, text_of, texts};
+pub use logo::{LOGO, LOGO_COMMENT};
 pub use mail_in::{
     TestAuthenticator, TrustingParser, file, filed_mail, held_warning, letter, raw, raw_with,
 };

@@ -49,7 +49,7 @@ impl TestApp {
         let made = self
             .act(maker, move |tx, cx| webhooks::add_webhook(tx, cx, &address, private, livemode));
         let made = made.await;
-        TestWebhook { id: made.id, url: url.to_string(), secret: made.secret }
+        TestWebhook { id: made.id, url: url.to_string(), secret: made.secret.unwrap_or_default() }
     }
 
     /// The next mail of somebody new: one `turn.changed`.

@@ -1,4 +1,5 @@
-//! The catalogues: one file for each language, read when its first text is asked for.
+//! The catalogues: one file for each language, read when its first text is asked for. Those in `customers/` have
+//! only what customers read.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,6 +11,9 @@ use serde::Deserialize;
 #[derive(RustEmbed)]
 #[folder = "languages/"]
 struct Files;
+
+/// The folder of the languages that the app itself does not speak.
+const CUSTOMERS: &str = "customers/";
 
 /// The languages with a file, by name. English has none: its texts are those of the code itself.
 pub(crate) static CATALOGUES: LazyLock<Vec<Catalogue>> = LazyLock::new(|| {
@@ -23,6 +27,9 @@ pub(crate) static CATALOGUES: LazyLock<Vec<Catalogue>> = LazyLock::new(|| {
 pub(crate) struct Catalogue {
     pub code: String,
     pub name: String,
+    /// It has only what customers read.
+    pub is_for_customers: bool,
+    file: String,
     texts: OnceLock<CatalogueTexts>,
 }
 
@@ -46,15 +53,17 @@ impl Catalogue {
         let first = text.lines().next().unwrap_or_default();
         let name = first.strip_prefix("name = \"").and_then(|rest| rest.strip_suffix('"'));
         let name = name.unwrap_or_else(|| panic!("{file} does not begin with a name")).to_owned();
-        let code = file.split('.').next().unwrap_or(file).to_owned();
-        Catalogue { code, name, texts: OnceLock::new() }
+        let stem = file.strip_prefix(CUSTOMERS);
+        let code = stem.unwrap_or(file).trim_end_matches(".toml").to_owned();
+        let is_for_customers = stem.is_some();
+        Catalogue { code, name, is_for_customers, file: file.to_owned(), texts: OnceLock::new() }
     }
 
     /// The files are part of the program, and a test reads each.
     pub fn texts(&self) -> &CatalogueTexts {
         self.texts.get_or_init(|| {
-            let file = format!("{}.toml", self.code);
-            toml::from_str(&contents(&file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+            let file = &self.file;
+            toml::from_str(&contents(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
         })
     }
 }

@@ -3,6 +3,8 @@
 use std::ops::{Deref, Range};
 use std::{fmt, iter};
 
+use crate::plurals::{form_for, split_place};
+
 /// A text with some of its places filled. What a value itself says is never taken for a place.
 #[derive(Clone, Debug, Default)]
 pub struct InterpolatedText {
@@ -12,17 +14,17 @@ pub struct InterpolatedText {
 }
 
 impl InterpolatedText {
-    /// Fills every place of a name: `{name}`.
+    /// Fills every place of a name: `{name}`, and `{name|form|forms}` with the form that fits the value.
     pub fn with(self, name: &str, value: &dyn fmt::Display) -> InterpolatedText {
-        let (place, value) = (format!("{{{name}}}"), value.to_string());
+        let value = value.to_string();
         let mut filled = InterpolatedText::default();
         let mut from = 0;
         let end = self.text.len()..self.text.len();
         for known in self.values.iter().cloned().chain(iter::once(end)) {
             let mut words = &self.text[from..known.start];
-            while let Some((before, after)) = words.split_once(&place) {
+            while let Some((before, forms, after)) = next_place(words, name) {
                 filled.text.push_str(before);
-                filled.push_value(&value);
+                filled.push_value(forms.map_or(value.as_str(), |forms| form_for(&value, forms)));
                 words = after;
             }
             filled.text.push_str(words);
@@ -37,6 +39,15 @@ impl InterpolatedText {
         self.text.push_str(value);
         self.values.push(start..self.text.len());
     }
+}
+
+/// What stands before the next place of a name, the forms in it, and what stands after it.
+fn next_place<'a>(words: &'a str, name: &str) -> Option<(&'a str, Option<&'a str>, &'a str)> {
+    words.match_indices('{').find_map(|(at, _)| {
+        let (place, after) = words[at + 1..].split_once('}')?;
+        let (known, forms) = split_place(place);
+        (known == name).then_some((&words[..at], forms, after))
+    })
 }
 
 impl From<&str> for InterpolatedText {
@@ -70,5 +81,7 @@ mod tests {
         assert_eq!(&*text, "{inbox} {name} wrote to Support {name}, {inbox} {name}");
         assert_eq!(&*InterpolatedText::from("{n} {m").with("n", &3).with("m", &4), "3 {m");
         assert_eq!(&*InterpolatedText::from("").with("n", &3), "");
+        let counted = InterpolatedText::from("{n} {n|plik|pliki|plików}, {n|x|y}");
+        assert_eq!(&*counted.with("n", &2), "2 pliki, y");
     }
 }

@@ -1,12 +1,14 @@
 //! The languages of the app.
 //!
 //! A text stands in English where it is shown: `t!("Save")` in the code, `"Save"|t` in a template. Each file of
-//! `languages/` is the catalogue of one language, by these English texts. A file more is a language more.
+//! `languages/` is the catalogue of one language, by these English texts. A file more is a language more. A file in
+//! `languages/customers/` has what customers read; the app itself is not offered in its language.
 //!
 //! The language is that of the [`Reader`] for whom the current task works.
 
 mod catalogue;
 mod filled;
+mod plurals;
 mod sentences;
 
 use std::borrow::Cow;
@@ -21,7 +23,7 @@ tokio::task_local! {
     static READER: Reader;
 }
 
-/// A language that the app speaks.
+/// A language that somebody is spoken to in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Language(usize);
 
@@ -33,6 +35,15 @@ impl Language {
         (0..=CATALOGUES.len()).map(Language)
     }
 
+    /// Those of the app itself, which people of the team choose among. The others are for customers.
+    pub fn of_app() -> impl Iterator<Item = Language> {
+        Language::all().filter(|language| language.is_of_app())
+    }
+
+    pub fn is_of_app(self) -> bool {
+        self.catalogue().is_none_or(|catalogue| !catalogue.is_for_customers)
+    }
+
     /// By its code: `de`, and also `de-AT`.
     pub fn parse(code: &str) -> Option<Language> {
         let primary = code.trim().split(['-', '_']).next().filter(|code| !code.is_empty())?;
@@ -41,17 +52,12 @@ impl Language {
 
     /// The first language of an `Accept-Language` field that the app speaks, by the weights in it.
     pub fn from_accept_language(field: &str) -> Option<Language> {
-        let weighted = field.split(',').enumerate().filter_map(|(place, entry)| {
-            let (code, parameters) = entry.split_once(';').unwrap_or((entry, ""));
-            let weight = match parameters.trim().strip_prefix("q=") {
-                Some(weight) => weight.trim().parse().ok()?,
-                None => 1.0_f32,
-            };
-            let language = Language::parse(code)?;
-            (weight > 0.0).then_some((language, weight, place))
-        });
-        let best = weighted.max_by(|a, b| a.1.total_cmp(&b.1).then(b.2.cmp(&a.2)));
-        best.map(|(language, ..)| language)
+        first_asked(field, Language::is_of_app)
+    }
+
+    /// The same among all languages, for a page that customers read.
+    pub fn of_customer_from_accept_language(field: &str) -> Option<Language> {
+        first_asked(field, |_| true)
     }
 
     /// `de`.
@@ -85,6 +91,21 @@ impl Language {
     fn catalogue(self) -> Option<&'static Catalogue> {
         CATALOGUES.get(self.0.checked_sub(1)?)
     }
+}
+
+/// The first language of an `Accept-Language` field that is one of those offered, by the weights in it.
+fn first_asked(field: &str, is_offered: fn(Language) -> bool) -> Option<Language> {
+    let weighted = field.split(',').enumerate().filter_map(|(place, entry)| {
+        let (code, parameters) = entry.split_once(';').unwrap_or((entry, ""));
+        let weight = match parameters.trim().strip_prefix("q=") {
+            Some(weight) => weight.trim().parse().ok()?,
+            None => 1.0_f32,
+        };
+        let language = Language::parse(code).filter(|language| is_offered(*language))?;
+        (weight > 0.0).then_some((language, weight, place))
+    });
+    let best = weighted.max_by(|a, b| a.1.total_cmp(&b.1).then(b.2.cmp(&a.2)));
+    best.map(|(language, ..)| language)
 }
 
 /// For whom a task works; its parts on other threads share it.
@@ -178,20 +199,26 @@ pub fn sentence(english: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text with its values in the places that bear their names: `{name}`.
+/// A text with its values in the places that bear their names: `{name}`. A place with forms, `{n|file|files}`, takes
+/// the form of a word that fits the value.
 pub fn fill(text: &str, values: &[(&str, &dyn Display)]) -> String {
     let mut filled = String::with_capacity(text.len() + 16 * values.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
         filled.push_str(before);
-        let value = after.split_once('}').and_then(|(name, after)| {
+        let value = after.split_once('}').and_then(|(place, after)| {
+            let (name, forms) = plurals::split_place(place);
             let (_, value) = values.iter().find(|(known, _)| *known == name)?;
-            Some((value, after))
+            Some((value, forms, after))
         });
         match value {
-            Some((value, after)) => {
+            Some((value, None, after)) => {
                 // Writing into a text cannot fail.
                 let _ = write!(filled, "{value}");
+                rest = after;
+            }
+            Some((number, Some(forms), after)) => {
+                filled.push_str(plurals::form_for(&number.to_string(), forms));
                 rest = after;
             }
             None => {
@@ -286,9 +313,20 @@ mod tests {
     }
 
     #[test]
+    fn the_app_is_offered_in_its_own_languages_and_customers_read_more() {
+        let codes: Vec<&str> = Language::of_app().map(Language::code).collect();
+        assert_eq!(codes, ["en", "de"]);
+        let field = "pl, de;q=0.5";
+        let code = |found: Option<Language>| found.map(Language::code);
+        assert_eq!(code(Language::from_accept_language(field)), Some("de"));
+        assert_eq!(code(Language::of_customer_from_accept_language(field)), Some("pl"));
+    }
+
+    #[test]
     fn values_stand_where_their_names_are() {
         let (n, name) = (3, "Ann {n}");
         assert_eq!(t!("{n} of {all} for {name}", n, all = n + 1, name), "3 of 4 for Ann {n}");
         assert_eq!(fill("{unknown} {", &[("n", &n)]), "{unknown} {");
+        assert_eq!(fill("{n} {n|plik|pliki|plików}", &[("n", &n)]), "3 pliki");
     }
 }

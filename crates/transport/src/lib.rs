@@ -2,6 +2,7 @@
 //! providers, names, certificates and object storage.
 
 pub mod calendars;
+pub mod graph;
 pub mod http;
 pub mod imap_client;
 pub mod mail_oauth;

@@ -8,13 +8,19 @@ closeMenus();
 document.addEventListener("keydown", keyPressed);
 showChanges();
 offerCopying();
+offerPrinting();
 growFrames();
+freeFrames();
 openAtMessage();
 completeOperators();
 keepSelection();
 filterMenus();
 nameFiles();
 focusNews();
+watchWaiting();
+showBadge();
+keepOfflinePage();
+document.addEventListener("mailroom:fresh", showBadge);
 document.addEventListener("mailroom:fresh", countDown);
 document.addEventListener("mailroom:fresh", growFrames);
 
@@ -51,6 +57,8 @@ function growFrames() {
 function measure(frame) {
   const page = frame.contentDocument;
   if (!page?.body || page.URL === "about:blank") return;
+  page.addEventListener("keydown", passKey);
+  page.addEventListener("pointerdown", noteHeard);
   const highest = 20000;
   const smallest = 0.4;
   const root = page.documentElement;
@@ -74,6 +82,33 @@ function measure(frame) {
   };
   fit();
   new ResizeObserver(fit).observe(page.body);
+}
+
+// A mail's page runs no script, and the browser lets this page hear its keys: after a click into a mail they do
+// what they do elsewhere, and what is selected in it stays so.
+function passKey(event) {
+  noteHeard(event);
+  const frame = event.currentTarget.defaultView?.frameElement;
+  if (!frame || event.target.closest?.("input, textarea, select")) return;
+  const { key, ctrlKey, metaKey, shiftKey, altKey } = event;
+  const keys = { key, ctrlKey, metaKey, shiftKey, altKey };
+  const passed = new KeyboardEvent("keydown", { ...keys, bubbles: true, cancelable: true });
+  if (!frame.dispatchEvent(passed)) event.preventDefault();
+}
+
+function noteHeard(event) {
+  const frame = event.currentTarget.defaultView?.frameElement;
+  if (frame) frame.dataset.heard = "";
+}
+
+// Safari lets nobody hear such a frame (WebKit bug 218086): there the frame loses the focus when the pointer leaves
+// it, unless words in it are selected.
+function freeFrames() {
+  document.addEventListener("pointerover", ({ buttons }) => {
+    const frame = document.activeElement;
+    if (buttons || !frame?.matches("iframe.mail:not([data-heard])")) return;
+    if (frame.contentDocument?.getSelection()?.isCollapsed !== false) frame.blur();
+  });
 }
 
 // A conversation opens at the first message that is unread. The browser has put the focus there; this
@@ -134,10 +169,13 @@ let prefix = "";
 function keyPressed(event) {
   if (event.key === "Escape") return leave(event);
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return send(event);
+  if (asksForPalette(event)) return showPalette(event);
   const typing = event.target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]");
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest?.("details.menu[open] .menu-body")) return;
   const key = event.key.toLowerCase();
+  // The sheet of keys stays while one reads it, and goes when one of them is pressed.
+  if (/^[^\s?]$/.test(key)) document.querySelector("dialog.sheet[open]")?.close();
   if (prefix === "g") {
     prefix = "";
     const places = { i: "/inbox?view=mine", a: "/approvals", l: "/leaving", o: "/inbox?view=open", d: "/documents", r: "/reports" };
@@ -152,7 +190,7 @@ function keyPressed(event) {
     setTimeout(() => (prefix = ""), 1500);
     return;
   }
-  if (key === "?") return go(event, "/help");
+  if (key === "?") return showKeys(event);
   if (key === "/") return go(event, "/search");
   if (rowKey(event)) return;
   const shifted = event.shiftKey && document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
@@ -163,6 +201,68 @@ function keyPressed(event) {
     return move(event, key === "j" ? 1 : -1);
   }
   if (key === "enter") return openChosen(event);
+}
+
+// Where words are formatted the same keys make a link.
+function asksForPalette(event) {
+  const { ctrlKey, metaKey, shiftKey, altKey } = event;
+  return event.key?.toLowerCase() === "k" && (ctrlKey || metaKey) && !shiftKey && !altKey && !event.defaultPrevented;
+}
+
+// It is a script of its own, because most pages are left without it. The page of search opens where it cannot be loaded.
+async function showPalette(event) {
+  event.preventDefault();
+  try {
+    const { openPalette } = await import(import.meta.url.replace("/app.", "/palette."));
+    openPalette();
+  } catch {
+    location.assign("/search");
+  }
+}
+
+// What keys do on this page, in a sheet over it. The page of help has all of them; it opens where they cannot be
+// fetched.
+async function showKeys(event) {
+  event.preventDefault();
+  const shown = document.querySelector("dialog.sheet[open]");
+  if (shown) return shown.close();
+  try {
+    const answer = await fetch("/keyboard", { headers: { accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    openSheet(page.getElementById("keys-h").textContent, keysHere(page.querySelector(".keys")));
+  } catch {
+    location.assign("/keyboard");
+  }
+}
+
+// Leaves those keys that do something here: an entry names what they need.
+function keysHere(keys) {
+  for (const entry of keys.querySelectorAll("[data-works]")) {
+    if (!document.querySelector(entry.dataset.works)) entry.remove();
+  }
+  for (const section of keys.querySelectorAll("section")) {
+    if (!section.querySelector("dl > div")) section.remove();
+  }
+  return keys;
+}
+
+function openSheet(title, body) {
+  document.querySelector("dialog.sheet")?.remove();
+  const sheet = Object.assign(document.createElement("dialog"), { className: "sheet" });
+  sheet.setAttribute("aria-labelledby", "sheet-h");
+  const head = Object.assign(document.createElement("div"), { className: "sheet-head" });
+  const heading = Object.assign(document.createElement("h2"), { id: "sheet-h", textContent: title });
+  const all = Object.assign(document.createElement("a"), { className: "btn", href: "/keyboard", textContent: t("All keys and help") });
+  const close = Object.assign(document.createElement("button"), { className: "btn", textContent: t("Close") });
+  const acts = Object.assign(document.createElement("div"), { className: "line" });
+  close.addEventListener("click", () => sheet.close());
+  sheet.addEventListener("click", ({ target }) => target === sheet && sheet.close());
+  sheet.addEventListener("close", () => sheet.remove());
+  acts.append(all, close);
+  head.append(heading, acts);
+  sheet.append(head, body);
+  document.body.append(sheet);
+  sheet.showModal();
 }
 
 // Keys on a row, or on the rows that are ticked: the same acts as the bar above the list.
@@ -334,6 +434,11 @@ function chosenRow() {
 }
 
 function leave(event) {
+  const sheet = document.querySelector("dialog.sheet[open]");
+  if (sheet) {
+    event.preventDefault();
+    return sheet.close();
+  }
   const menu = document.querySelector("details.menu[open]");
   if (menu) {
     // What is ticked stays so: one Escape leaves one thing.
@@ -519,4 +624,50 @@ function offerCopying() {
       button.lastChild.textContent = t("Copied");
     });
   }
+}
+
+function offerPrinting() {
+  for (const button of document.querySelectorAll("[data-print]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => print());
+  }
+}
+
+// The number in the title and the mark of the icon go on while the page is behind others, where they are looked for.
+// A page that nobody looks at for hours stops asking.
+function watchWaiting() {
+  const everyMs = 60_000;
+  const most = 8 * 60;
+  let asked = 0;
+  setInterval(async () => {
+    if (!document.hidden) asked = 0;
+    // A page in front that is kept true has its number with the rest.
+    if ((!document.hidden && document.body.dataset.live) || asked++ >= most) return;
+    const answer = await fetch("/session?waiting", { cache: "no-store" }).catch(() => null);
+    if (answer?.ok) showWaiting((await answer.json()).waiting);
+  }, everyMs);
+}
+
+function showWaiting(words) {
+  const icon = document.querySelector("link[data-waiting]");
+  const shown = icon?.dataset.waiting;
+  if (!icon || shown === words) return;
+  const page = shown ? document.title.slice(`(${shown}) `.length) : document.title;
+  document.title = words ? `(${words}) ${page}` : page;
+  icon.href = words ? icon.dataset.iconNews : icon.dataset.icon;
+  icon.dataset.waiting = words;
+  showBadge();
+}
+
+// The icon of the installed app says how much waits, where the browser can.
+function showBadge() {
+  const waiting = document.querySelector("link[data-waiting]")?.dataset.waiting;
+  if (waiting === undefined || !navigator.setAppBadge) return;
+  const count = parseInt(waiting, 10) || 0;
+  (count ? navigator.setAppBadge(count) : navigator.clearAppBadge()).catch(() => {});
+}
+
+// Without a connection a page of ours says so; see service-worker.js.
+function keepOfflinePage() {
+  navigator.serviceWorker?.register("/service-worker.js").catch(() => {});
 }

@@ -11,6 +11,7 @@ keepDraft();
 attachAtOnce();
 sayWhereItGoes();
 offerSaved();
+completeSaved();
 completeMentions();
 showSignature();
 
@@ -146,12 +147,78 @@ function offerSaved() {
   for (const button of menu.querySelectorAll("[data-insert]")) {
     button.addEventListener("click", async (event) => {
       event.preventDefault();
-      const answer = await fetch(button.dataset.insert);
+      const fields = new URLSearchParams({ csrf: form.querySelector('[name="csrf"]').value });
+      const answer = await fetch(button.dataset.insert, { method: "POST", body: fields, redirect: "manual" });
       if (!answer.ok) return;
       menu.open = false;
       insertText(form.elements.body, await answer.text());
     });
   }
+}
+
+// `;` and the beginning of a saved reply's name offer it where that is typed. Without a script it stays as it was typed.
+function completeSaved() {
+  const form = document.querySelector("form[data-keep]");
+  const area = form?.elements.body;
+  const buttons = [...document.querySelectorAll("#saved .reply-folder button")];
+  if (!area || buttons.length === 0) return;
+  const field = form.querySelector(".rich") ?? area;
+  const role = field.getAttribute("role");
+  const { list, show, close, press } = makeList(field, "saved", t("Saved replies"));
+  // A text of several lines is no combobox.
+  if (role) field.setAttribute("role", role);
+  else field.removeAttribute("role");
+  field.removeAttribute("aria-expanded");
+  list.classList.add("inflow");
+  field.after(list);
+  const nameOf = (button) => button.querySelector("b").textContent;
+  area.addEventListener("input", () => {
+    const typed = typedName(field);
+    if (!typed) return close();
+    const wanted = fold(typed).split("-").filter(Boolean);
+    const fits = (button) => {
+      const words = fold(nameOf(button)).split(/[^\p{L}\p{N}]+/u);
+      return wanted.every((one) => words.some((word) => word.startsWith(one)));
+    };
+    show(buttons.filter(fits).slice(0, 8), replyContent, (button) => {
+      close();
+      removeTyped(field, typed.length + 1);
+      button.click();
+    });
+    field.removeAttribute("aria-expanded");
+  });
+  // Before the editor has the key.
+  form.addEventListener("keydown", (event) => event.target === field && press(event), true);
+  field.addEventListener("blur", close);
+}
+
+function replyContent(button) {
+  const words = element("span", "", "");
+  words.append(element("b", "", button.querySelector("b").textContent));
+  words.append(element("span", "sub", button.querySelector(".sub")?.textContent ?? ""));
+  return [words];
+}
+
+// What stands behind a `;` before the cursor, of letters, digits and hyphens; empty for nothing.
+function typedName(field) {
+  const { anchorNode, anchorOffset, isCollapsed } = getSelection();
+  const inText = anchorNode?.nodeType === Node.TEXT_NODE && field.contains(anchorNode);
+  const before = field instanceof HTMLTextAreaElement
+    ? field.value.slice(0, field.selectionStart)
+    : inText && isCollapsed ? anchorNode.data.slice(0, anchorOffset) : "";
+  return /(?:^|[\s(]);([\p{L}\p{N}][\p{L}\p{N}\p{M}-]*)$/u.exec(before)?.[1] ?? "";
+}
+
+function removeTyped(field, length) {
+  if (field instanceof HTMLTextAreaElement) {
+    const end = field.selectionStart;
+    field.setRangeText("", end - length, end, "end");
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    return;
+  }
+  const { anchorNode, anchorOffset } = getSelection();
+  getSelection().setBaseAndExtent(anchorNode, anchorOffset - length, anchorNode, anchorOffset);
+  document.execCommand("delete");
 }
 
 // The editor takes HTML itself; a text area gets the text.

@@ -288,7 +288,7 @@ function picturesIn(editor) {
 }
 
 function pictureId(image) {
-  return /^\/(?:attachments|protected\/\w+)\/(\w+)\?shown$/.exec(image.getAttribute("src") ?? "")?.[1];
+  return /^\/(?:attachments|protected\/\w+)\/(\w+)(?:\/scaled|\?shown)$/.exec(image.getAttribute("src") ?? "")?.[1];
 }
 
 function takePictures(editor, form, insertHtml) {
@@ -339,7 +339,7 @@ async function upload(file, form, insertHtml) {
     const answer = await fetch(form.dataset.pictures, { method: "POST", body: fields });
     if (!answer.ok) throw new Error();
     const { id, name } = await answer.json();
-    insertHtml(`<img src="/attachments/${id}?shown" alt="${escapeHtml(name)}">`);
+    insertHtml(`<img src="/attachments/${id}/scaled" alt="${escapeHtml(name)}">`);
     said.textContent = "";
   } catch {
     said.textContent = t("The picture was not taken in: it is no PNG, JPEG, GIF or WebP, is too large, or there is no connection.");

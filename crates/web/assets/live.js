@@ -64,6 +64,7 @@ async function refresh() {
     }
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     keepToken(fresh);
+    document.dispatchEvent(new Event("mailroom:refreshing"));
     for (const part of document.querySelectorAll("[id^='live-']")) {
       const next = fresh.getElementById(part.id);
       if (!next || next.innerHTML === part.innerHTML) continue;
@@ -75,6 +76,7 @@ async function refresh() {
     const seen = document.querySelector("form[data-keep]");
     if (seen) tellOfNews(seen, fresh);
     document.title = fresh.title || document.title;
+    showIcon(fresh);
     document.dispatchEvent(new Event("mailroom:fresh"));
   } catch {
     behind = true;
@@ -89,6 +91,12 @@ async function refresh() {
 function keepToken(fresh) {
   const token = document.body.dataset.csrf;
   for (const field of fresh.querySelectorAll("input[name=csrf]")) field.setAttribute("value", token);
+}
+
+// The icon has a mark while something waits for the reader.
+function showIcon(fresh) {
+  const [shown, next] = [document, fresh].map((page) => page.querySelector("link[data-waiting]"));
+  if (next && shown?.dataset.waiting !== next.dataset.waiting) shown?.replaceWith(document.importNode(next));
 }
 
 // An open menu, or a field with the cursor in it, stays as it is until it is left.

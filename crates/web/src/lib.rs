@@ -9,6 +9,7 @@ extern crate self as web;
 pub mod booking;
 pub mod client_documents;
 pub mod compression;
+pub mod demo_visits;
 pub mod forms;
 pub mod guest;
 pub mod layout;
@@ -48,23 +49,26 @@ use transport::reply_model::ModelEndpoint;
 
 use crate::forms::multipart::FORMS_WITH_FILES;
 use client_documents::ClientDocumentFetcher;
-use layout::{assets, responses};
-use pages::conversation::{merging, sorting};
-use pages::lists::{inbox_page, mentions, search, triage};
+use layout::{assets, brand_files, installed_app, responses};
+use pages::conversation::{merging, printing, sorting};
+use pages::lists::{inbox_page, mentions, palette, search, triage};
 use pages::mail_files::{
     attached_mails, document_requests, documents, files, mail_frame, originals, previews,
+    scaled_pictures,
 };
-use pages::signing_in::{consent, passkeys, provider, second_step, sign_in, sign_out};
+use pages::signing_in::{consent, first_run, passkeys, provider, second_step, sign_in, sign_out};
 use pages::writing::{
-    answers, approvals, compose, new_conversation, offer_times, request_documents, scheduled,
-    secure_text, unsent,
+    approvals, compose, new_conversation, offer_times, request_documents, scheduled, secure_text,
+    unsent,
 };
 use pages::{calendar as calendar_page, contact, conversation, reports};
 use picture_cache::PictureCache;
 use remote_pictures::RemotePictureFetcher;
 
 pub use client_documents::fetch_client_document;
+pub use demo_visits::{DemoRefusal, DemoVisits};
 pub use mail_setup::{MailSetup, OutgoingMailSetup};
+pub use pages::signing_in::first_run::{FillSample, FirstRun};
 pub use presence::Presence;
 
 /// Passwords that are hashed, and DKIM keys that are generated, at one time; each takes a core, a
@@ -113,6 +117,12 @@ pub struct Web {
     pub model: Option<ModelEndpoint>,
     /// Makes the calls of the developer site's console.
     pub document_texts: Arc<DocumentTexts>,
+    /// The set-up in the browser, where the server began without a workspace.
+    pub first_run: Option<Arc<FirstRun>>,
+    /// Makes workspaces with made-up mail.
+    pub fill_sample: FillSample,
+    /// Lets visitors into samples of their own, in a public demo.
+    pub demo_visits: Option<Arc<dyn DemoVisits>>,
 }
 
 /// What the app is started with.
@@ -137,6 +147,12 @@ pub struct WebOptions {
     pub document_texts: Arc<DocumentTexts>,
     /// Who has which conversation open; shared with the jobs.
     pub presence: Arc<Presence>,
+    /// The set-up in the browser, where the server began without a workspace.
+    pub first_run: Option<Arc<FirstRun>>,
+    /// Makes workspaces with made-up mail.
+    pub fill_sample: FillSample,
+    /// Lets visitors into samples of their own, in a public demo.
+    pub demo_visits: Option<Arc<dyn DemoVisits>>,
 }
 
 impl Web {
@@ -154,6 +170,9 @@ impl Web {
             model,
             document_texts,
             presence,
+            first_run,
+            fill_sample,
+            demo_visits,
         } = options;
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
@@ -192,6 +211,9 @@ impl Web {
             presence,
             model,
             document_texts,
+            first_run,
+            fill_sample,
+            demo_visits,
         })
     }
 }
@@ -201,7 +223,10 @@ pub fn router(web: Arc<Web>, others: Router<Arc<Web>>) -> Router {
     Router::new()
         .route("/", get(inbox_page::home))
         .route("/assets/{name}", get(assets::asset))
+        .route("/brand/{file}", get(brand_files::brand_file))
         .route("/service-worker.js", get(assets::service_worker))
+        .route("/manifest.webmanifest", get(installed_app::manifest))
+        .route("/offline", get(installed_app::offline))
         .route("/sign-in", get(sign_in::page).post(sign_in::with_password))
         .route("/sign-in/code", get(second_step::code_page).post(second_step::enter_code))
         .route("/sign-in/set-up", get(second_step::set_up_page).post(second_step::confirm_set_up))
@@ -210,16 +235,19 @@ pub fn router(web: Arc<Web>, others: Router<Arc<Web>>) -> Router {
         .route("/sign-in/provider", post(provider::begin))
         .route("/sign-in/{token}", get(sign_in::link_page).post(sign_in::with_link))
         .route("/sign-in-link", post(sign_in::mail_link))
+        .route("/setup/{secret}", get(first_run::page).post(first_run::set_up))
+        .route("/setup/{secret}/sample", post(first_run::fill_sample))
         .route("/sign-out", post(sign_out::sign_out))
         .route("/authorize", get(consent::page).post(consent::decide))
         .route("/inbox", get(inbox_page::list))
         .route("/search", get(search::page))
+        .route("/palette", get(palette::matches))
         .route("/views", post(search::save))
         .route("/views/remove", post(search::remove))
         .route("/triage", post(triage::act))
         .route("/triage/opens", post(triage::choose))
         .route("/undo", post(triage::undo))
-        .route("/help", get(signed_in::help))
+        .route("/keyboard", get(signed_in::help))
         .route("/session", get(signed_in::session))
         .route("/unsent", get(forms::interrupted::page))
         .route("/live", get(live::listen))
@@ -239,6 +267,7 @@ pub fn router(web: Arc<Web>, others: Router<Arc<Web>>) -> Router {
         .route("/conversations/{id}/warning", post(conversation::remove_warning))
         .route("/conversations/{id}/watch", post(triage::watch))
         .route("/conversations/{id}/merge", get(merging::page).post(merging::merge))
+        .route("/conversations/{id}/print", get(printing::page))
         .route("/conversations/{id}/unmerge", post(merging::undo))
         .route("/conversations/{id}/messages/{message}/split", post(merging::split))
         .route("/conversations/{id}/messages/{message}/original", get(originals::page))
@@ -254,31 +283,31 @@ pub fn router(web: Arc<Web>, others: Router<Arc<Web>>) -> Router {
         )
         .route("/conversations/{id}/messages/{message}/pictures/{number}", get(originals::picture))
         .route(
-            "/conversations/{id}/messages/{message}/pictures/remote/{number}",
+            "/conversations/{id}/messages/{message}/html/pictures/{number}",
+            get(originals::frame_picture),
+        )
+        .route(
+            "/conversations/{id}/messages/{message}/html/pictures/remote/{number}",
             get(originals::remote_picture),
         )
-        .route("/conversations/{id}/saved/{reply}", get(compose::saved_reply))
+        .route("/conversations/{id}/saved/{reply}", post(compose::saved_reply))
         .route("/conversations/{id}/answer", post(compose::insert_answer))
         .route("/contacts/{address}", get(contact::page))
         .route("/contacts/{address}/notes", post(contact::add_note))
         .route("/contacts/{address}/notes/{note}/delete", post(contact::delete_note))
         .route("/contacts/{address}/merge", post(contact::merge))
         .route("/contacts/{address}/separate", post(contact::separate))
+        .route("/contacts/{address}/fields", post(contact::set_fields))
         .route("/contacts/{address}/block", post(contact::block))
         .route("/contacts/{address}/unblock", post(contact::unblock))
-        .route("/answers", get(answers::page).post(answers::add))
-        .route("/answers/new", get(answers::new))
-        .route("/answers/import", post(answers::import))
-        .route("/answers/{answer}", get(answers::edit).post(answers::change))
-        .route("/answers/{answer}/retire", post(answers::retire))
-        .route("/answers/{answer}/restore", post(answers::restore))
         .route("/new", get(new_conversation::page).post(new_conversation::send))
         .route("/new/autosave", post(new_conversation::keep))
         .route("/new/pictures", post(new_conversation::picture))
-        .route("/new/saved/{reply}", get(new_conversation::saved_reply))
+        .route("/new/saved/{reply}", post(new_conversation::saved_reply))
         .route("/people", get(unsent::people))
         .route("/attachments/{attachment}", get(files::attachment))
         .route("/attachments/{attachment}/preview", get(previews::of_attachment))
+        .route("/attachments/{attachment}/scaled", get(scaled_pictures::of_attachment))
         .route("/protected/{message}/{file}", get(files::secure_file))
         .route("/documents", get(documents::page))
         .route("/reports", get(reports::page))
@@ -286,12 +315,17 @@ pub fn router(web: Arc<Web>, others: Router<Arc<Web>>) -> Router {
         .route("/documents/{id}", get(files::document))
         .route("/documents/{id}/page", get(previews::first_page))
         .route("/documents/{id}/preview", get(previews::of_document))
+        .route("/documents/{id}/scaled", get(scaled_pictures::of_document))
         .route("/documents/{id}/mail/{path}", get(attached_mails::page))
         .route("/documents/{id}/mail/{path}/html", get(attached_mails::html))
         .route("/documents/{id}/mail/{path}/files/{number}", get(attached_mails::file))
         .route("/documents/{id}/mail/{path}/pictures/{number}", get(attached_mails::picture))
         .route(
-            "/documents/{id}/mail/{path}/pictures/remote/{number}",
+            "/documents/{id}/mail/{path}/html/pictures/{number}",
+            get(attached_mails::frame_picture),
+        )
+        .route(
+            "/documents/{id}/mail/{path}/html/pictures/remote/{number}",
             get(attached_mails::remote_picture),
         )
         .route("/documents/{id}/correct", post(documents::correct))
@@ -322,9 +356,11 @@ pub fn router(web: Arc<Web>, others: Router<Arc<Web>>) -> Router {
         .merge(upload::router())
         .merge(secure_pages::router())
         .merge(booking::router())
+        .merge(guest::rating::router())
         .fallback(responses::nothing_here)
         .method_not_allowed_fallback(responses::not_this_way)
         .layer(from_fn(guest::refusals::show_to_guests))
+        .layer(from_fn_with_state(Arc::clone(&web), first_run::lead))
         .layer(from_fn_with_state(Arc::clone(&web), forms::interrupted::keep))
         .layer(from_fn_with_state(Arc::clone(&web), compression::compress))
         .layer(from_fn_with_state(Arc::clone(&web), reader::speak))

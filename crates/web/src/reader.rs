@@ -1,4 +1,5 @@
-//! The language of a page: what its reader chose, else what the browser asks for.
+//! The language of a page: what its reader chose, else what the browser asks for. Pages for customers speak more
+//! languages than the app does.
 //!
 //! A cookie remembers the choice, so that it counts before it is known whose page it is.
 
@@ -7,11 +8,12 @@ use std::sync::Arc;
 use actions::sign_in::sessions::SignedIn;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Response, header};
+use axum::http::{Response, header};
 use axum::middleware::Next;
 use translation::{Language, Reader, ReaderChoice};
 
 use crate::Web;
+use crate::guest::refusals::is_for_customers;
 use crate::visitor::cookie;
 
 const LANGUAGE: &str = "mailroom_language";
@@ -19,8 +21,8 @@ const REMEMBERED_SECONDS: i64 = 365 * 24 * 60 * 60;
 
 /// Runs a request in the language of its reader, and remembers what they chose.
 pub async fn speak(State(web): State<Arc<Web>>, request: Request, next: Next) -> Response<Body> {
-    let asked = of_browser(request.headers());
-    let before = cookie(request.headers(), LANGUAGE).and_then(|code| Language::parse(&code));
+    let asked = of_browser(&request);
+    let before = cookie(request.headers(), LANGUAGE).and_then(|code| language_of_app(&code));
     let reader = Reader::with_earlier(asked, before.unwrap_or(asked));
     let mut response = reader.clone().scope(next.run(request)).await;
     let remembers = match reader.choice() {
@@ -36,9 +38,19 @@ pub async fn speak(State(web): State<Arc<Web>>, request: Request, next: Next) ->
     response
 }
 
-fn of_browser(headers: &HeaderMap) -> Language {
-    let field = headers.get(header::ACCEPT_LANGUAGE).and_then(|field| field.to_str().ok());
-    field.and_then(Language::from_accept_language).unwrap_or_default()
+fn of_browser(request: &Request) -> Language {
+    let field = request.headers().get(header::ACCEPT_LANGUAGE);
+    let field = field.and_then(|field| field.to_str().ok()).unwrap_or_default();
+    let asked = if is_for_customers(request.uri().path()) {
+        Language::of_customer_from_accept_language(field)
+    } else {
+        Language::from_accept_language(field)
+    };
+    asked.unwrap_or_default()
+}
+
+fn language_of_app(code: &str) -> Option<Language> {
+    Language::parse(code).filter(|language| language.is_of_app())
 }
 
 /// Goes on in the language that the person chose.
@@ -48,5 +60,5 @@ pub fn know(reader: &Reader, me: &SignedIn) {
 
 /// The choice that a code stands for; nothing stands for the browser's language.
 pub fn choice(code: &str) -> ReaderChoice {
-    Language::parse(code).map_or(ReaderChoice::Browser, ReaderChoice::Language)
+    language_of_app(code).map_or(ReaderChoice::Browser, ReaderChoice::Language)
 }

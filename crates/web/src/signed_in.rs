@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use actions::conversations::sidebar;
 use actions::sign_in::sessions::{self, SignedIn};
 use askama::Template;
 use axum::extract::State;
@@ -13,8 +14,9 @@ use db::Tx;
 use serde_json::json;
 use translation::{Reader, t};
 
+use crate::forms::form::Asked;
 use crate::layout::filters;
-use crate::layout::page_layout::{PageLayout, PageLocation};
+use crate::layout::page_layout::{PageLayout, PageLocation, waiting_words};
 use crate::layout::responses::{self, PageError, PageResult};
 use crate::visitor::Visitor;
 use crate::{Web, reader};
@@ -220,12 +222,22 @@ fn to_sign_in(visitor: &Visitor) -> PageError {
 }
 
 /// Who is signed in, for a script that is about to post a form: their id, and the token that forms
-/// carry now.
-pub async fn session(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
-    match web.read(&visitor, |_, _, me| Ok(me.id.clone())).await {
-        Ok(person) => {
+/// carry now. A page that is behind others asks how much waits for them, too.
+pub async fn session(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
+    let counts = asked.has("waiting");
+    let read = move |tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn| {
+        let sidebar = if counts { Some(sidebar::sidebar(tx, cx)?) } else { None };
+        Ok((me.id.clone(), sidebar.as_ref().map(waiting_words)))
+    };
+    match web.read(&visitor, read).await {
+        Ok((person, waiting)) => {
             let csrf = visitor.csrf.to_string();
-            Ok(responses::json(&json!({ "person": person, "csrf": csrf })))
+            let about = json!({ "person": person, "csrf": csrf, "waiting": waiting });
+            Ok(responses::json(&about))
         }
         Err(PageError::SignIn { .. }) => {
             let mut response = responses::json(&json!({}));

@@ -38,6 +38,9 @@ const PROVIDER_HTTPS: &str = "__Secure-mailroom_provider";
 const PROVIDER_PATH: &str = "/sign-out";
 const GUEST: &str = "mailroom_guest";
 const GUEST_HTTPS: &str = "__Host-mailroom_guest";
+/// The session that a look around in a sample returns to.
+const HOME: &str = "mailroom_home";
+const HOME_HTTPS: &str = "__Host-mailroom_home";
 const FLASH: &str = "mailroom_flash";
 const UNDO: &str = "mailroom_undo";
 /// What was typed in this browser when its session was over.
@@ -59,6 +62,8 @@ const MASK_CHARS: usize = 26;
 #[derive(Clone)]
 pub struct Visitor {
     pub session: Option<TokenHash>,
+    /// The session that this browser returns to when it has looked around in a sample.
+    pub home: Option<TokenHash>,
     /// A sign-in that this browser has begun.
     pub step: Option<TokenHash>,
     /// The sign-in link that this browser asked for last.
@@ -106,6 +111,7 @@ impl Visitor {
         let zone = cookie(&parts.headers, ZONE).and_then(|name| zone(&name));
         Visitor {
             session,
+            home: cookie(&parts.headers, web.home_cookie()).and_then(|it| TokenHash::of(&it)),
             step: cookie(&parts.headers, web.step_cookie()).and_then(|it| TokenHash::of(&it)),
             asker: cookie(&parts.headers, web.asker_cookie()).and_then(|it| TokenHash::of(&it)),
             guest: cookie(&parts.headers, web.guest_cookie()).map(|it| GuestTokenHash::of(&it)),
@@ -224,6 +230,11 @@ fn first_bytes(text: &str) -> [u8; CSRF_BYTES] {
     std::array::from_fn(|place| hash[place])
 }
 
+/// True for a browser that began a session here, even if it has ended.
+pub fn has_session_cookie(headers: &HeaderMap) -> bool {
+    [SESSION, SESSION_HTTPS].into_iter().any(|name| cookie(headers, name).is_some())
+}
+
 pub(super) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     lines
@@ -260,6 +271,35 @@ impl Web {
 
     pub fn clear_session<B>(&self, response: &mut Response<B>) {
         self.set_cookie(response, self.session_cookie(), "", 0);
+    }
+
+    /// Goes from the session of this browser into one in a sample, and remembers the way back.
+    pub fn set_sample_session<B>(
+        &self,
+        response: &mut Response<B>,
+        headers: &HeaderMap,
+        sample: &str,
+    ) {
+        let own = cookie(headers, self.session_cookie()).unwrap_or_default();
+        self.set_cookie(response, self.home_cookie(), &own, SESSION_IDLE_MS / 1_000);
+        self.set_session(response, sample);
+    }
+
+    /// Returns to the session from before the sample.
+    pub fn set_home_session<B>(&self, response: &mut Response<B>, headers: &HeaderMap) {
+        match cookie(headers, self.home_cookie()) {
+            Some(own) => self.set_session(response, &own),
+            None => self.clear_session(response),
+        }
+        self.clear_home(response);
+    }
+
+    pub fn clear_home<B>(&self, response: &mut Response<B>) {
+        self.set_cookie(response, self.home_cookie(), "", 0);
+    }
+
+    fn home_cookie(&self) -> &'static str {
+        if self.https { HOME_HTTPS } else { HOME }
     }
 
     /// Begins a step of a sign-in in this browser.

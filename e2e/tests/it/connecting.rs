@@ -35,7 +35,7 @@ async fn a_new_owner_with_only_a_browser_answers_a_first_real_mail() {
     browser.goto(&server.sign_in_link().await).await;
     browser.click(".btn.primary").await;
     browser.says("Welcome, Signe").await;
-    browser.says("1 of 6 done").await;
+    browser.says("1 of 9 done").await;
 
     connect(&browser, &dovecot, &submission, "not the password").await;
     browser.says("The mailbox refused the password").await;

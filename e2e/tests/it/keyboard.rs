@@ -1,5 +1,6 @@
 //! The app by keyboard alone.
 
+use serde_json::json;
 use thirtyfour::prelude::*;
 
 use crate::support::browser::Browser;
@@ -58,6 +59,40 @@ async fn a_letter_is_found_answered_and_stopped_with_keys_alone() {
     browser.press(Key::Escape).await;
     browser.press("ga").await;
     browser.until("to approve", || async { browser.path().await == "/approvals" }).await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_palette_acts_on_the_open_conversation_and_goes_anywhere() {
+    let server = TestServer::open().await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    let received = server.mail("ann@shop.example Ann Shop", "First letter", "One", None).await;
+    let path = format!("/conversations/{}", received.conversation);
+    browser.goto(&format!("{}{path}", server.address)).await;
+    browser.press(Key::Control + "k").await;
+    browser.find(".palette [role=combobox]:focus").await;
+    browser.press("clo").await;
+    browser
+        .until("the act comes first", || async {
+            browser.text(".palette [aria-selected=true] b").await == "Close"
+        })
+        .await;
+    browser.press(Key::Enter).await;
+    browser.says("Closed.").await;
+    browser.press(Key::Control + "k").await;
+    browser.find(".palette [role=combobox]:focus").await;
+    browser.press("first let").await;
+    browser
+        .until("the conversation is found", || async {
+            browser.text(".palette [aria-selected=true] b").await == "First letter"
+        })
+        .await;
+    browser.press(Key::Enter).await;
+    browser.until("it is open again", || async { browser.path().await == path }).await;
+    browser.press(Key::Control + "k").await;
+    browser.find(".palette [role=combobox]:focus").await;
+    browser.press(Key::Escape).await;
+    browser.until("it is gone", || async { browser.count(".palette").await == 0 }).await;
     browser.close().await;
 }
 
@@ -178,4 +213,74 @@ async fn the_focus_stays_on_its_button_when_the_head_changes() {
     browser.says("Closed.").await;
     browser.close().await;
     other.close().await;
+}
+
+const HTML: &str = "From: Ann <ann@shop.example>\r\nContent-Type: text/html\r\n\r\n\
+    <p>Words as sent</p>";
+
+/// A key goes to what has the focus, be it in a frame.
+async fn strike(browser: &Browser, key: &str) {
+    for kind in ["keyDown", "keyUp"] {
+        browser
+            .devtools("Input.dispatchKeyEvent", json!({ "type": kind, "key": key, "text": key }))
+            .await;
+    }
+}
+
+#[tokio::test]
+async fn keys_work_after_a_click_into_a_mail() {
+    let server = TestServer::open().await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    let received = server.mail("ann@shop.example Ann Shop", "Lamps", "Plain", Some(HTML)).await;
+    let path = format!("/conversations/{}", received.conversation);
+    browser.goto(&format!("{}{path}?view=open", server.address)).await;
+    let into_mail = async || {
+        browser.find("iframe.mail[style]").await;
+        browser.click("iframe.mail").await;
+        let is_in = "return document.activeElement.matches('iframe.mail')";
+        browser
+            .until("the mail has the focus", || async { browser.script(is_in).await == true })
+            .await;
+    };
+    into_mail().await;
+    strike(&browser, "j").await;
+    browser.find(".row:focus").await;
+    into_mail().await;
+    strike(&browser, "n").await;
+    browser
+        .until("a note is written", || async { browser.path().await.contains("write=note") })
+        .await;
+    browser.goto(&format!("{}{path}?view=open", server.address)).await;
+    into_mail().await;
+    strike(&browser, "e").await;
+    browser.says("Closed.").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_sheet_of_keys_has_those_of_the_page() {
+    let server = TestServer::open().await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    let received = server.mail("ann@shop.example Ann Shop", "Lamps", "Hello", None).await;
+    browser.goto(&format!("{}/leaving", server.address)).await;
+    browser.is_idle().await;
+    browser.press("?").await;
+    let keys = browser.text("dialog.sheet[open]").await;
+    assert!(keys.contains("New conversation") && !keys.contains("Reply to all"), "{keys}");
+    browser.press(Key::Escape).await;
+    browser.until("it is closed", || async { browser.count("dialog.sheet").await == 0 }).await;
+    let path = format!("/conversations/{}?view=open", received.conversation);
+    browser.goto(&format!("{}{path}", server.address)).await;
+    browser.is_idle().await;
+    browser.press("?").await;
+    let keys = browser.text("dialog.sheet[open]").await;
+    let fits = keys.contains("Note for the team") && keys.contains("Next, previous conversation");
+    assert!(fits && !keys.contains("Approve and go to the next"), "{keys}");
+    browser.press("n").await;
+    browser
+        .until("a note is written", || async { browser.path().await.contains("write=note") })
+        .await;
+    browser.goto(&format!("{}/keyboard", server.address)).await;
+    browser.says("Approve and go to the next").await;
+    browser.close().await;
 }

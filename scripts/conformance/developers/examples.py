@@ -27,7 +27,8 @@ SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
 TSC = "tsc --noEmit --strict --target es2024 --lib es2024,dom,dom.asynciterable --module nodenext".split()
 TSC += ["--moduleResolution", "nodenext", "--allowImportingTsExtensions"]
 # Their examples need a key with the scope admin, or end all work of the key that runs the others.
-OTHER_KEYS = ("list_webhooks", "create_webhook", "delete_webhook", "undo_agent", "pause_agent")
+OTHER_KEYS = ("list_webhooks", "create_webhook", "delete_webhook", "undo_agent", "pause_agent",
+              "resume_agent")
 # Where a language's program and its command are.
 RECEIVERS = {
     "TypeScript": ("receiver.mts", ["node", "receiver.mts"]),
@@ -55,6 +56,7 @@ def main(server, key, folder):
     subprocess.run([sys.executable, Path(__file__).with_name("clients.py"), Path.cwd()], check=True)
     follow_start(fetch(f"{server}/developers.md"))
     check_receivers(fetch(f"{server}/developers/webhooks.md"))
+    check_panels(fetch(f"{server}/developers/panel.md"))
     print(f"{sum(run)} examples and {len(RECEIVERS)} receivers work")
 
 
@@ -105,6 +107,8 @@ def until(condition):
 
 
 def same_shape(shown, real, at):
+    if at.endswith(".fields"):
+        return  # Its names are the workspace's own.
     if isinstance(shown, dict):
         for name, value in shown.items():
             assert name in real, f"{at}: {name} is not answered"
@@ -157,6 +161,52 @@ def check_receiver(language, command):
                 assert status == expected, f"{language} answers {status} to {what}"
         finally:
             process.kill()
+
+
+def check_panels(text):
+    """Runs the apps of the customer panel, and asks each as Mailroom does."""
+    blocks = {title: code for _, title, code in BLOCK.findall(text)}
+    assert len(blocks) == 4, blocks.keys()
+    for title, code in blocks.items():
+        assert len(code.splitlines()) <= 60, f"{title} has more than 60 lines"
+        name = title.split()[0].lower()
+        file = f"{name}.py" if title.endswith("Python") else f"{name}.mjs"
+        Path(file).write_text(code)
+        program = sys.executable if file.endswith(".py") else "node"
+        check_panel(title, [program, file])
+
+
+def check_panel(title, command):
+    port = free_port()
+    environment = os.environ | {"PORT": str(port), "PANEL_SECRET": SECRET}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            until(lambda: is_open(port))
+            known, stranger = (
+                {"address": address, "reference": None, "fields": {}, "conversationId": "cnv_1"}
+                for address in ("daniel@okoro.example", "nobody@else.example")
+            )
+            blocks = ask(port, known)["blocks"]
+            kinds = {"text", "keyValue", "table", "badge", "link", "button"}
+            assert blocks and all(block["type"] in kinds for block in blocks), f"{title}: {blocks}"
+            assert ask(port, stranger) == {"blocks": []}, title
+            for button in (block for block in blocks if block["type"] == "button"):
+                done = ask(port, known | {"button": button["id"], "person": "Ines Marti"})
+                assert done["message"], f"{title}: {done}"
+            body, now = json.dumps(known).encode(), int(time.time())
+            forged = {"webhook-timestamp": str(now), "webhook-signature": signature(body + b" ", now)}
+            assert post(port, body, forged) == 401, title
+        finally:
+            process.kill()
+
+
+def ask(port, question):
+    body, now = json.dumps(question).encode(), int(time.time())
+    headers = {"webhook-id": "evt_1", "content-type": "application/json", "webhook-timestamp": str(now)}
+    headers["webhook-signature"] = signature(body, now)
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/", data=body, headers=headers)
+    with urllib.request.urlopen(request, timeout=WAIT_SECONDS) as answer:
+        return json.load(answer)
 
 
 def signature(body, sent):

@@ -28,6 +28,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -84,6 +85,8 @@ def find_pages(repo):
     readme = repo / "README.md"
     links = re.findall(r"\]\((docs/[^)#]*\.md)", readme.read_text())
     pages = [repo / link for link in dict.fromkeys(links)]
+    # It adds a second workspace, after which commands have to say which one they mean.
+    pages.sort(key=lambda page: page.name == "operating.md")
     for page in sorted((repo / "docs").glob("*.md")):
         if page not in pages:
             fail(f"README.md has no link to docs/{page.name}")
@@ -232,6 +235,8 @@ class Walkthrough:
                 self.run_shell(block)
             case "json":
                 json.loads(block)
+            case "toml":
+                tomllib.loads(block)
             case "python":
                 (self.folder / "agent.py").write_text(block)
                 self.expect_conversations(self.shell.run("python agent.py"))

@@ -5,14 +5,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
 const INVALID_PARAMS = -32602;
+const RESOURCE_NOT_FOUND = -32002;
 const READING = [
-    'find_slots', 'get_contact', 'hand_over', 'help', 'get_conversation', 'get_reports', 'list_booking_types', 'list_bookings',
-    'list_conversations', 'list_mailboxes', 'list_messages', 'list_rules', 'list_tags', 'list_team', 'list_topics', 'read_document',
+    'find_slots', 'get_contact', 'get_customer_panel', 'hand_over', 'help', 'get_conversation', 'get_reports', 'list_booking_types', 'list_bookings',
+    'list_conversations', 'list_fields', 'list_mailboxes', 'list_messages', 'list_rules', 'list_tags', 'list_team', 'list_topics', 'read_document',
     'search_answers', 'search_documents', 'whoami',
 ];
 const DOING = [
-    'add_note', 'assign_conversation', 'update_conversations', 'undo', 'merge_conversations', 'split_conversation', 'record_sent', 'reply', 'request_documents', 'set_sorting', 'set_status',
-    'start_conversation', 'tag_conversation', 'update_draft', 'discard_draft', 'create_booking', 'cancel_booking',
+    'add_note', 'assign_conversation', 'update_conversations', 'undo', 'merge_conversations', 'split_conversation', 'record_sent', 'reply', 'request_documents', 'set_sorting', 'set_fields', 'set_status',
+    'start_conversation', 'tag_conversation', 'link_item', 'update_draft', 'discard_draft', 'create_booking', 'cancel_booking',
     'move_booking',
 ];
 const MODES = {
@@ -101,6 +102,8 @@ const missing = await client.callTool({ name: 'get_conversation', arguments: { i
 assert.ok(missing.isError);
 assert.match(missing.content[0].text, /no such conversation/);
 await assert.rejects(client.callTool({ name: 'no_such_tool', arguments: {} }), invalidParams);
+await readResources(id);
+await getPrompts(id);
 await client.close();
 
 const reader = await connected(readKey);
@@ -117,6 +120,60 @@ assert.match(refused.content[0].text, /lacks the scope/);
 await reader.close();
 
 await assert.rejects(connected(`rk_live_${'0'.repeat(48)}`));
+
+// Resources are what the tools give, and completion finds their ids.
+async function readResources(id) {
+    const { resources, nextCursor } = await client.listResources();
+    assert.equal(resources[0].uri, 'mailroom://policy');
+    assert.ok(resources.some((resource) => resource.uri === `mailroom://conversations/${id}`));
+    if (nextCursor) {
+        const more = await client.listResources({ cursor: nextCursor });
+        assert.ok(more.resources.every((resource) => resource.uri !== 'mailroom://policy'));
+    }
+    const { resourceTemplates } = await client.listResourceTemplates();
+    const uri = 'mailroom://conversations/{id}';
+    assert.ok(resourceTemplates.some((template) => template.uriTemplate === uri));
+
+    const policy = JSON.parse(await readText('mailroom://policy'));
+    assert.deepEqual(policy.agent, (await done(client, 'whoami', {})).agent);
+    const conversation = JSON.parse(await readText(uri.replace('{id}', id)));
+    assert.equal(conversation.id, id);
+    assert.match(await readText('mailroom://help/reply'), /^# reply\n/);
+    await assert.rejects(client.readResource({ uri: uri.replace('{id}', 'cnv_0') }), notFound);
+
+    const { completion } = await client.complete({
+        ref: { type: 'ref/resource', uri }, argument: { name: 'id', value: id },
+    });
+    assert.deepEqual(completion.values, [id]);
+}
+
+async function readText(uri) {
+    const { contents } = await client.readResource({ uri });
+    assert.equal(contents.length, 1);
+    assert.equal(contents[0].uri, uri);
+    return contents[0].text;
+}
+
+async function getPrompts(id) {
+    const { prompts } = await client.listPrompts();
+    assert.deepEqual(prompts.map((prompt) => prompt.name), ['triage', 'answer', 'summary']);
+    const prompt = await client.getPrompt({ name: 'answer', arguments: { conversation: id } });
+    assert.equal(prompt.messages[0].role, 'user');
+    assert.ok(prompt.messages[0].content.text.includes(id));
+    await assert.rejects(client.getPrompt({ name: 'answer', arguments: {} }), invalidParams);
+    await assert.rejects(client.getPrompt({ name: 'no_such_prompt' }), invalidParams);
+    const { completion } = await client.complete({
+        ref: { type: 'ref/prompt', name: 'triage' }, argument: { name: 'mailbox', value: '' },
+    });
+    const { mailboxes } = await done(client, 'list_mailboxes', {});
+    assert.deepEqual(completion.values, mailboxes.map((mailbox) => mailbox.id));
+}
+
+// The code depends on the version of the protocol.
+function notFound(error) {
+    assert.ok([INVALID_PARAMS, RESOURCE_NOT_FOUND].includes(error.code), String(error));
+    return true;
+}
 
 function invalidParams(error) {
     assert.equal(error.code, INVALID_PARAMS, String(error));

@@ -13,12 +13,14 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from mcp_types import PromptReference, ResourceTemplateReference
 
 READING = [
     "hand_over",
     "help",
     "list_conversations",
     "get_contact",
+    "get_customer_panel",
     "get_conversation",
     "get_reports",
     "list_booking_types",
@@ -27,6 +29,7 @@ READING = [
     "list_mailboxes",
     "list_messages",
     "list_rules",
+    "list_fields",
     "list_tags",
     "list_team",
     "list_topics",
@@ -39,6 +42,8 @@ DOING = [
     "add_note",
     "set_status",
     "set_sorting",
+    "set_fields",
+    "link_item",
     "tag_conversation",
     "assign_conversation",
     "update_conversations",
@@ -56,6 +61,7 @@ DOING = [
     "move_booking",
 ]
 INVALID_PARAMS = -32602
+RESOURCE_NOT_FOUND = -32002
 
 
 @asynccontextmanager
@@ -114,6 +120,58 @@ async def work(client, mode):
     missing = await client.call_tool("get_conversation", {"id": "cnv_0"})
     assert missing.is_error and "no such conversation" in missing.content[0].text, missing
     await must_fail(client, "no_such_tool", {})
+    await read_resources(client, at["id"])
+    await get_prompts(client, at["id"])
+
+
+async def read_resources(client, conversation):
+    """Resources are what the tools give, and completion finds their ids."""
+    template = "mailroom://conversations/{id}"
+    uri = template.format(id=conversation)
+    listed = (await client.list_resources()).resources
+    assert str(listed[0].uri) == "mailroom://policy", listed[0]
+    assert uri in [str(resource.uri) for resource in listed], listed
+    templates = (await client.list_resource_templates()).resource_templates
+    assert template in [known.uri_template for known in templates], templates
+
+    policy = json.loads(await read_text(client, "mailroom://policy"))
+    me = await done(client, "whoami", {})
+    assert policy["agent"] == me["agent"], policy
+    assert json.loads(await read_text(client, uri))["id"] == conversation
+    assert (await read_text(client, "mailroom://help/reply")).startswith("# reply\n")
+    missing = client.read_resource("mailroom://conversations/cnv_0")
+    await must_be_refused(missing, INVALID_PARAMS, RESOURCE_NOT_FOUND)
+
+    ref = ResourceTemplateReference(type="ref/resource", uri=template)
+    completed = await client.complete(ref, {"name": "id", "value": conversation})
+    assert completed.completion.values == [conversation], completed
+
+
+async def read_text(client, uri):
+    (content,) = (await client.read_resource(uri)).contents
+    assert str(content.uri) == uri, content
+    return content.text
+
+
+async def get_prompts(client, conversation):
+    names = [prompt.name for prompt in (await client.list_prompts()).prompts]
+    assert names == ["triage", "answer", "summary"], names
+    prompt = await client.get_prompt("answer", {"conversation": conversation})
+    assert conversation in prompt.messages[0].content.text, prompt
+    await must_be_refused(client.get_prompt("answer", {}), INVALID_PARAMS)
+    ref = PromptReference(type="ref/prompt", name="triage")
+    completed = await client.complete(ref, {"name": "mailbox", "value": ""})
+    mailboxes = (await done(client, "list_mailboxes", {}))["mailboxes"]
+    assert completed.completion.values == [mailbox["id"] for mailbox in mailboxes], completed
+
+
+async def must_be_refused(asked, *codes):
+    try:
+        result = await asked
+    except MCPError as error:
+        assert error.code in codes, error
+    else:
+        raise AssertionError(f"it was answered {result}")
 
 
 async def done(client, tool, arguments):
@@ -146,12 +204,7 @@ def covers(text, whole):
 
 
 async def must_fail(client, tool, arguments):
-    try:
-        result = await client.call_tool(tool, arguments)
-    except MCPError as error:
-        assert error.code == INVALID_PARAMS, error
-    else:
-        raise AssertionError(f"{tool} answered {result}")
+    await must_be_refused(client.call_tool(tool, arguments), INVALID_PARAMS)
 
 
 def ids(listed):

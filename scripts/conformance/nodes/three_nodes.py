@@ -99,6 +99,7 @@ def check(nodes, postgres, link, outbox):
     send_mail(nodes[0].smtp, "First", attachment=bytes(range(256)) * 2_000)
     conversation = conversation_of(api, "First")
     idempotent(api, conversation)
+    pause_everywhere(nodes, conversation)
     live(browser, nodes, api, conversation)
     sent_once(api, nodes, postgres, conversation, outbox)
     uploads(api, postgres, port, conversation, outbox)
@@ -115,6 +116,37 @@ def idempotent(api, conversation):
     assert all(answer == answers[0] and answer[0] == 201 for answer in answers), answers
     _, read = api("GET", f"/conversations/{conversation}")
     assert len([item for item in read["timeline"] if item["type"] == "note"]) == 1, read["timeline"]
+
+
+def pause_everywhere(nodes, conversation):
+    """An agent that is paused at one node is refused at the next call on every other, and so is a revoked one."""
+    made = nodes[0].command("key", "create", "--name=Paula", "--profile=agent", "--scopes=read,write,draft,send",
+                            "--by=olive@acme.test")
+    at = [Api(node.port, made["key"]) for node in nodes]
+    path = f"/conversations/{conversation}"
+    for ask in at:
+        assert ask("POST", f"{path}/notes", {"body": "Before"})[0] == 201
+    # Where it is allowed at all, the message is taken back with the pause.
+    nodes[0].command("key", "policy", "Paula", "firstContact=allow")
+    status, sent = at[2]("POST", f"{path}/replies", {"body": "Hello", "send": True})
+    assert (status, sent["status"]) == (201, "scheduled"), sent
+    status, said = at[1]("POST", f"/agents/{made['id']}/pause", {})
+    assert status == 200, said
+    for ask in (at[0], at[2], at[1]):
+        for what, body in (("notes", {"body": "After"}), ("status", {"status": "closed"}),
+                           ("replies", {"body": "After", "send": True})):
+            status, said = ask("POST", f"{path}/{what}", body)
+            assert (status, said["code"]) == (403, "agent_paused"), said
+        status, me = ask("GET", "/me")
+        assert status == 200 and me["policy"]["paused"], me
+        status, drafts = ask("GET", "/messages?status=draft")
+        assert status == 200 and sent["messageId"] in [draft["id"] for draft in drafts], drafts
+    nodes[2].command("agent", "resume", "Paula")
+    for ask in at:
+        assert ask("POST", f"{path}/notes", {"body": "Again"})[0] == 201
+    assert at[0]("POST", f"/messages/{sent['messageId']}/discard", {})[0] == 200
+    nodes[1].command("key", "revoke", made["id"])
+    assert [ask("GET", "/me")[0] for ask in at] == [401] * NODES
 
 
 def live(browser, nodes, api, conversation):

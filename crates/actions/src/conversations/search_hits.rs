@@ -5,6 +5,7 @@ use base::error::Result;
 use base::ids::ConversationId;
 use db::Tx;
 use model::conversations::topics;
+use model::fields;
 use model::indexing::search_filter;
 use model::indexing::search_index::{self, IndexedItem};
 use model::mailboxes;
@@ -136,6 +137,8 @@ pub struct SearchNames {
     pub tags: Vec<String>,
     pub topics: Vec<String>,
     pub members: Vec<String>,
+    /// Keys.
+    pub fields: Vec<String>,
     pub none: Vec<String>,
 }
 
@@ -157,6 +160,7 @@ pub fn search_names(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<SearchNames> {
         tags: tags.into_iter().map(|(name,)| name).collect(),
         topics: topics::all(tx, actor.ws)?.into_iter().map(|topic| topic.name).collect(),
         members: members.collect(),
+        fields: fields::all(tx, actor.ws)?.into_iter().map(|field| field.key).collect(),
         none: Vec::new(),
     })
 }

@@ -2,14 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use base::actor::Actor;
+use base::actor::{Actor, Circle};
 use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::{ConversationId, MailboxId, MessageId, TagId};
-use db::{Arg, Tx};
+use db::{Arg, FromRow, Row, StoreError, Tx};
 use model::conversations::tags;
 use model::figures::counters::{self, CounterKind};
-use model::mailboxes;
 use search::list::{self, ConversationSummary};
 
 /// Counts in the sidebar stop here, so that their cost is bounded.
@@ -56,9 +55,7 @@ pub struct SidebarTag {
 
 pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
     let actor = cx.actor;
-    let (first, second) = actor.circles.pair();
-    let open = counters::of_kind(tx, actor, CounterKind::Open)?;
-    let inboxes = mailboxes::all_seen_by(tx, actor)?;
+    let SidebarPlaces { inboxes, open, tags } = places(tx, actor)?;
     let me = actor.member().map(|member| member.as_str().to_owned()).unwrap_or_default();
     let [mine, unassigned, waiting, answered, snoozed, held, spam, trash, mentions] = counts(
         tx,
@@ -90,23 +87,78 @@ pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
         leaving,
         inboxes: inboxes
             .into_iter()
-            .map(|mailbox| SidebarInbox {
-                open: open.get(mailbox.id.as_str()).copied().unwrap_or(0),
-                private: mailbox.circle.person().is_some(),
-                id: mailbox.id,
-                name: mailbox.name,
+            .map(|inbox| SidebarInbox {
+                open: open.get(inbox.id.as_str()).copied().unwrap_or(0),
+                ..inbox
             })
             .collect(),
-        tags: tx
-            .all::<(TagId, String)>(
-                "SELECT id, name FROM tags WHERE ws = ?1 AND circle IN ('team', ?2, ?3)
-                 ORDER BY folded LIMIT ?4",
-                &[&actor.ws, first, second, &TAGS_SHOWN],
-            )?
-            .into_iter()
-            .map(|(id, name)| SidebarTag { id, name })
-            .collect(),
+        tags,
     })
+}
+
+/// Inboxes and tags by name, and how many conversations are open in each inbox.
+#[derive(Default)]
+struct SidebarPlaces {
+    inboxes: Vec<SidebarInbox>,
+    open: HashMap<String, i64>,
+    tags: Vec<SidebarTag>,
+}
+
+/// One row of them.
+enum SidebarPlace {
+    Inbox(SidebarInbox),
+    /// The id of an inbox, and how many conversations are open in it.
+    Open(String, i64),
+    Tag(SidebarTag),
+}
+
+impl FromRow for SidebarPlace {
+    fn from_row(row: &mut Row<'_>) -> std::result::Result<SidebarPlace, StoreError> {
+        let kind: String = row.take()?;
+        let n: i64 = row.take()?;
+        Ok(match kind.as_str() {
+            "inbox" => SidebarPlace::Inbox(SidebarInbox {
+                id: row.take()?,
+                name: row.take()?,
+                private: row.take::<Circle>()?.person().is_some(),
+                open: n,
+            }),
+            "tag" => SidebarPlace::Tag(SidebarTag { id: row.take()?, name: row.take()? }),
+            _ => SidebarPlace::Open(row.take()?, n),
+        })
+    }
+}
+
+/// What the sidebar names and counts exactly, in one statement.
+fn places(tx: &mut Tx<'_>, actor: &Actor) -> Result<SidebarPlaces> {
+    let (first, second) = actor.circles.pair();
+    let (start, end) = counters::keys_of(CounterKind::Open);
+    let rows: Vec<SidebarPlace> = tx.all(
+        "SELECT 'inbox' AS kind, CAST(0 AS BIGINT) AS n, id, name, circle, name AS sorted
+         FROM mailboxes WHERE ws = ?1 AND circle IN (?2, ?3)
+         UNION ALL
+         SELECT 'open' AS kind, CAST(sum(n) AS BIGINT) AS n, what AS id, '', '', '' AS sorted
+         FROM counters
+         WHERE ws = ?1 AND circle IN (?2, ?3) AND what >= ?4 AND what < ?5
+         GROUP BY what
+         UNION ALL
+         SELECT * FROM (
+             SELECT 'tag' AS kind, CAST(0 AS BIGINT) AS n, id, name, circle, folded AS sorted
+             FROM tags WHERE ws = ?1 AND circle IN ('team', ?2, ?3)
+             ORDER BY folded LIMIT ?6
+         ) AS first_tags
+         ORDER BY kind, sorted, id",
+        &[&actor.ws, first, second, &start, &end, &TAGS_SHOWN],
+    )?;
+    let mut places = SidebarPlaces::default();
+    for row in rows {
+        match row {
+            SidebarPlace::Inbox(inbox) => places.inboxes.push(inbox),
+            SidebarPlace::Open(what, n) => drop(places.open.insert(what[start.len()..].into(), n)),
+            SidebarPlace::Tag(tag) => places.tags.push(tag),
+        }
+    }
+    Ok(places)
 }
 
 /// The conversations that match each condition, in which `?3` is the person: those of all circles together,

@@ -8,12 +8,12 @@ use base::error::Result;
 use base::ids::{AttachmentId, ConversationId, DocumentId, EventId, MessageId, NoteId, RequestId};
 use base::limits::READ_TEXT_CHARS;
 use base::states::{Direction, MessageStatus};
-use db::{Arg, Json, Tx};
+use db::{Arg, FromRow, Json, Row, StoreError, Tx};
 use model::authentication::SenderAuthentication;
 use model::conversations::timeline::StoredTimelineEvent;
 use model::guests::secure::{self, ProtectedState};
 use model::messages::attachments;
-use model::messages::helper_drafts::{self, DraftSource};
+use model::messages::helper_drafts::DraftSource;
 use model::messages::placeholders::signed_text;
 use model::messages::recipients::Party;
 use model::messages::send_failure::{self, SendFailure};
@@ -214,13 +214,14 @@ impl EventEntry {
 }
 
 /// Reads one part of a conversation's timeline, oldest first. The newest part reaches back to what
-/// the reader has not read, within limits.
+/// the reader has not read, within limits. `drafted` has what the helper's messages rest on.
 pub(crate) fn read_part(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &ConversationId,
     part: &TimelinePart,
     read_at: Option<i64>,
+    mut drafted: HashMap<MessageId, Vec<DraftSource>>,
 ) -> Result<TimelineEntries> {
     let mut found = load(tx, cx, id, part, &PartLimits::USUAL)?;
     let is_all_unread = |found: &TimelineEntries, read_at: i64| {
@@ -234,7 +235,6 @@ pub(crate) fn read_part(
     let mut messages: Vec<&mut MessageEntry> =
         found.entries.iter_mut().filter_map(TimelineEntry::as_message).collect();
     attach_files(tx, cx, &mut messages)?;
-    let mut drafted = helper_drafts::in_conversation(tx, cx.actor.ws, id)?;
     for message in messages {
         message.sources = drafted.remove(&message.id);
         message.sign_for(cx.actor.name());
@@ -280,31 +280,52 @@ fn load(
         ),
         &[&ws, id, &end.at, &end.id(MessageId::PREFIX), &(limits.messages as i64 + 1)],
     )?;
-    let most = limits.entries as i64 + 1;
-    let notes: Vec<NoteEntry> = tx.all(
-        &format!(
-            "SELECT {} FROM notes
-             WHERE ws = ?1 AND conversation = ?2 AND (at, id) < (?3, ?4) AND hidden_at IS NULL
-             ORDER BY at DESC, id DESC LIMIT ?5",
-            NoteEntry::COLUMNS
-        ),
-        &[&ws, id, &end.at, &end.id(NoteId::PREFIX), &most],
-    )?;
-    let events: Vec<EventEntry> = tx.all(
-        &format!(
-            "SELECT {} FROM timeline_events
-             WHERE ws = ?1 AND conversation = ?2 AND (at, id) < (?3, ?4)
-             ORDER BY at DESC, id DESC LIMIT ?5",
-            EventEntry::COLUMNS
-        ),
-        &[&ws, id, &end.at, &end.id(EventId::PREFIX), &most],
-    )?;
     let messages = messages.into_iter().map(|message| TimelineEntry::Message(Box::new(message)));
-    let notes = notes.into_iter().map(TimelineEntry::Note);
-    let events = events.into_iter().map(TimelineEntry::Event);
-    let mut entries: Vec<TimelineEntry> = messages.chain(notes).chain(events).collect();
+    let mut entries: Vec<TimelineEntry> = messages.collect();
+    entries.extend(notes_and_events(tx, cx, id, &end, limits.entries as i64 + 1)?);
     entries.sort_by(|a, b| (b.at(), b.order()).cmp(&(a.at(), a.order())));
     Ok(take_within(entries, limits))
+}
+
+/// The newest notes and events before a place, so many of each.
+fn notes_and_events(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &ConversationId,
+    end: &TimelineCursor,
+    most: i64,
+) -> Result<Vec<TimelineEntry>> {
+    let rows: Vec<BesideMessages> = tx.all(
+        &format!(
+            "SELECT * FROM (
+                 SELECT TRUE AS is_note, {note} FROM notes
+                 WHERE ws = ?1 AND conversation = ?2 AND (at, id) < (?3, ?4) AND hidden_at IS NULL
+                 ORDER BY at DESC, id DESC LIMIT ?6
+             ) AS said
+             UNION ALL
+             SELECT * FROM (
+                 SELECT FALSE AS is_note, {event} FROM timeline_events
+                 WHERE ws = ?1 AND conversation = ?2 AND (at, id) < (?3, ?5)
+                 ORDER BY at DESC, id DESC LIMIT ?6
+             ) AS done",
+            note = NoteEntry::COLUMNS,
+            event = EventEntry::COLUMNS
+        ),
+        &[&cx.actor.ws, id, &end.at, &end.id(NoteId::PREFIX), &end.id(EventId::PREFIX), &most],
+    )?;
+    Ok(rows.into_iter().map(|BesideMessages(entry)| entry).collect())
+}
+
+/// A note or an event. Both have five columns, of the same types.
+struct BesideMessages(TimelineEntry);
+
+impl FromRow for BesideMessages {
+    fn from_row(row: &mut Row<'_>) -> std::result::Result<BesideMessages, StoreError> {
+        Ok(BesideMessages(match row.take()? {
+            true => TimelineEntry::Note(NoteEntry::from_row(row)?),
+            false => TimelineEntry::Event(EventEntry::from_row(row)?),
+        }))
+    }
 }
 
 /// What fits the limits, of entries with the newest first.

@@ -36,13 +36,22 @@ pub fn attachment(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AttachmentId) -> Result<Sto
 
 /// The same without its bytes. A sealed one has no preview, which would be kept outside of the seal.
 pub fn find_attachment(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AttachmentId) -> Result<FileReference> {
+    find_open_attachment(tx, cx, id)?.ok_or(Error::NotFound("file"))
+}
+
+/// The same; `None` for a sealed one.
+pub fn find_open_attachment(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &AttachmentId,
+) -> Result<Option<FileReference>> {
     let file = seen_attachment(tx, cx, id)?;
     if file.is_sealed() {
-        return Err(Error::NotFound("file"));
+        return Ok(None);
     }
     let hash = file.hash().to_owned();
     let (filename, content_type, size) = (file.filename, file.content_type, file.size);
-    Ok(FileReference { filename, content_type, size, hash })
+    Ok(Some(FileReference { filename, content_type, size, hash }))
 }
 
 fn seen_attachment(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AttachmentId) -> Result<OutgoingAttachment> {

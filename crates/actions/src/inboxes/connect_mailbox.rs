@@ -5,12 +5,14 @@ use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::{MailboxId, UserId};
 use base::limits::IMAP_WORD_CHARS;
+use base::workspaces::samples::refuse_in_sample;
 use db::Tx;
+use inbound::imap::FetchProtocol;
 use model::installation::audit_log::{self, Action};
 use model::installation::sealing::{self, imap_purpose};
 use model::mailboxes;
 use model::mailboxes::mailbox_grants::{self, GrantKey, MailAuth, NewGrant};
-use model::mailboxes::outgoing_servers::{SubmissionLogin, SubmissionServer};
+use model::mailboxes::outgoing_servers::{SubmissionLogin, SubmissionProtocol, SubmissionServer};
 
 use crate::inboxes::imap_accounts::{FetchFrom, fetch_mail_from, stop_fetching};
 use crate::inboxes::outgoing_servers::{
@@ -36,6 +38,7 @@ pub struct NewConnection {
 /// Connects a mailbox to the inbox of its address, which is made if there is none.
 pub fn connect_mailbox(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewConnection) -> Result<MailboxId> {
     cx.actor.must_administer()?;
+    refuse_in_sample(tx, cx.actor.ws)?;
     let address = mail::normal_address(&new.address);
     let password = &new.fetch.sealed_password;
     let fits = (1..=IMAP_WORD_CHARS).contains(&password.chars().count());
@@ -67,6 +70,10 @@ pub fn connect_mailbox(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewConnection) -> Res
             }
         }
     };
+    let protocol = submission_protocol(fetch.protocol);
+    if new.grant.is_some() {
+        forget_other_protocol(tx, cx, &id, protocol)?;
+    }
     fetch_mail_from(tx, cx, &address, &fetch)?;
     let circle = match &known {
         Some(inbox) => inbox.circle.clone(),
@@ -77,6 +84,7 @@ pub fn connect_mailbox(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewConnection) -> Res
         let server = SubmissionServer {
             ws: cx.actor.ws,
             mailbox: id.to_string(),
+            protocol,
             host: send.host.clone(),
             port: send.port,
             security: send.security,
@@ -100,6 +108,30 @@ pub fn connect_mailbox(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewConnection) -> Res
     };
     audit_log::record(tx, cx, &circle, Action::MailboxConnected, &address, &detail)?;
     Ok(id)
+}
+
+/// What mail leaves by, where it is fetched by this.
+fn submission_protocol(fetched: FetchProtocol) -> SubmissionProtocol {
+    match fetched {
+        FetchProtocol::Imap => SubmissionProtocol::Smtp,
+        FetchProtocol::Graph => SubmissionProtocol::Graph,
+    }
+}
+
+/// Removes the server of an inbox that a grant for another protocol was used at: the new one does not
+/// open it.
+fn forget_other_protocol(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &MailboxId,
+    protocol: SubmissionProtocol,
+) -> Result<()> {
+    tx.exec(
+        "DELETE FROM outgoing_servers
+         WHERE ws = ?1 AND mailbox = ?2 AND auth = 'oauth' AND protocol <> ?3",
+        &[&cx.actor.ws, mailbox, &protocol],
+    )?;
+    Ok(())
 }
 
 /// Fetches no more mail into an inbox; what was fetched stays.

@@ -6,21 +6,23 @@ use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::{AnswerId, ConversationId, MailboxId};
 use base::limits::{DAY_MS, MODEL_CALLS_A_DAY, thousands};
+use base::workspaces::samples::refuse_in_sample;
 use db::Tx;
 use drafting::budget::{self, ModelHealth};
 use drafting::case::newest_case;
 use drafting::examples;
 use drafting::findings::{self, SimilarConversation};
-use drafting::markdown_values::escape_markdown;
 use drafting::matching::find_answers;
 use drafting::redaction::Redaction;
 use drafting::request::request_body;
-use model::conversations;
+use model::conversations::{self, Conversation};
 use model::guests::secure;
 use model::installation::audit_log::{self, Action};
 use model::mailboxes::{self, DraftingMode, Mailbox};
 use model::messages::answers::{self, KnownAnswer};
 use model::messages::draft_outcomes::{self, OutcomeTally};
+use model::messages::markdown_values::escape_markdown;
+use model::messages::placeholder_values::PlaceholderValues;
 use model::messages::placeholders::{fill, first_word};
 use serde_json::Value;
 
@@ -77,6 +79,9 @@ pub fn set_drafting(
         let most = thousands(MODEL_CALLS_A_DAY as usize);
         return Err(Error::invalid("calls", format!("A day has 0 to {most} calls.")));
     }
+    if mode == DraftingMode::Model {
+        refuse_in_sample(tx, cx.actor.ws)?;
+    }
     tx.exec(
         "UPDATE mailboxes
          SET drafting = ?3, model_calls_a_day = ?4, drafting_paused_at = NULL, drafting_since = ?5
@@ -111,7 +116,7 @@ pub fn preview_request(
         &[&cx.actor.ws, id, &TRIED],
     )?;
     let circles = Circles::only(mailbox.circle.clone());
-    let known = answers::in_use(tx, cx.actor.ws, &circles, cx.now)?;
+    let known = answers::in_use_by_software(tx, cx.actor.ws, &circles, cx.now)?;
     let past = examples::newest(tx, cx.actor.ws, &mailbox.circle)?;
     let mut first = None;
     for (conversation, _) in newest.into_iter().filter(|(_, held)| !held) {
@@ -134,6 +139,15 @@ pub struct HelperFindings {
     /// Answers to choose from.
     pub offers: Vec<KnownAnswer>,
     pub answered_before: Vec<SimilarConversation>,
+}
+
+/// The answers that are offered for a conversation.
+pub fn offered_answers(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+) -> Result<Vec<KnownAnswer>> {
+    findings::offers(tx, cx, conversation)
 }
 
 pub fn helper_findings(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &str) -> Result<HelperFindings> {
@@ -170,18 +184,14 @@ fn fill_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &str, id: &AnswerId) 
     let answer = known.into_iter().find(|answer| answer.id == *id);
     let answer = answer.ok_or(Error::NotFound("answer"))?;
     let inbox = mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?;
-    let name = conversation.contact_name.as_deref().unwrap_or("").trim();
+    let inbox = inbox.as_ref().map_or("", |inbox| inbox.name.as_str());
+    let values = PlaceholderValues::of(tx, cx.actor.ws, &conversation, inbox)?;
     Ok(fill(&answer.body, |placeholder| {
-        let value: &str = match placeholder {
-            "first_name" => first_word(name),
-            "name" => name,
-            "email" => conversation.contact_email.as_str(),
-            "subject" => &conversation.subject,
-            "inbox" => inbox.as_ref().map_or("", |inbox| inbox.name.as_str()),
-            "my_name" => cx.actor.name(),
-            "my_first_name" => first_word(cx.actor.name()),
-            _ => return None,
+        let value = match placeholder {
+            "my_name" => cx.actor.name().to_owned(),
+            "my_first_name" => first_word(cx.actor.name()).to_owned(),
+            other => values.value_of(other)?,
         };
-        Some(escape_markdown(value))
+        Some(escape_markdown(&value))
     }))
 }

@@ -1,10 +1,15 @@
-//! What a new workspace has done and has left to do until its team answers mail.
+//! What a new workspace has done and has left to do until its team answers mail. Everything is read from what
+//! is so: no step is ticked off by hand.
 
 use base::app::Cx;
 use base::error::Result;
 use base::ids::{ConversationId, MailboxId};
+use base::limits::FIRST_STEPS_COUNTED;
+use base::string_enum::string_enum;
 use base::time::Moment;
 use db::Tx;
+use model::figures::report_facts::ReportMeasure;
+use model::installation::scheduled_backups::scheduled_backups;
 use model::mailboxes;
 
 /// The state of the first steps, for owners and admins.
@@ -19,10 +24,37 @@ pub struct FirstSteps {
     pub fetch_error: Option<String>,
     /// The newest mail that arrived.
     pub arrived: Option<ArrivedMail>,
+    /// How the last test mail did.
+    pub test_mail: Option<StepOutcome>,
+    /// What the last look at the DNS records found.
+    pub records: Option<StepOutcome>,
+    /// People on the team, counted up to a limit.
     pub people: i64,
+    /// A message of the team's inboxes has left.
+    pub has_answered: bool,
     pub has_key: bool,
+    /// An agent has called.
+    pub has_agent: bool,
+    /// When scheduled backups are written.
+    pub backups: Option<String>,
     /// Somebody put the page away.
     pub is_over: bool,
+}
+
+string_enum! {
+    /// A step whose outcome is remembered.
+    FirstStepTrial { TestMail = "test-mail", Records = "records" }
+}
+
+db::row! {
+    /// How a step went when it was tried last.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    pub struct StepOutcome from "first_step_outcomes" {
+        pub at: i64,
+        pub good: bool,
+        /// What was tried: a domain, or an address.
+        pub detail: String,
+    }
 }
 
 db::row! {
@@ -36,6 +68,8 @@ db::row! {
     }
 }
 
+/// Asked once for each view of the page, and by lists while the page is not put away. Each statement
+/// reads a bounded number of rows, however much mail there is.
 pub fn first_steps(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<FirstSteps> {
     cx.actor.must_administer()?;
     let ws = cx.actor.ws;
@@ -53,20 +87,39 @@ pub fn first_steps(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<FirstSteps> {
     )?;
     let own = |(id, _): &&(MailboxId, Option<String>)| seen.iter().any(|inbox| inbox.id == *id);
     let fetched = accounts.iter().find(own);
-    let (people,): (i64,) =
-        tx.one("SELECT CAST(count(*) AS BIGINT) FROM users WHERE ws = ?1", &[&ws])?;
-    let key: Option<(String,)> =
-        tx.opt("SELECT id FROM agents WHERE ws = ?1 AND revoked_at IS NULL LIMIT 1", &[&ws])?;
+    let (people,): (i64,) = tx.one(
+        "SELECT CAST(count(*) AS BIGINT) FROM (
+             SELECT id FROM users WHERE ws = ?1 LIMIT ?2
+         ) AS counted",
+        &[&ws, &FIRST_STEPS_COUNTED],
+    )?;
+    let (has_key, has_agent) = agents(tx, ws)?;
     Ok(FirstSteps {
         created_at,
         inbox: first,
         fetches: fetched.is_some(),
         fetch_error: fetched.and_then(|(_, error)| error.clone()),
         arrived: newest(tx, cx)?,
+        test_mail: outcome_of(tx, ws, FirstStepTrial::TestMail)?,
+        records: outcome_of(tx, ws, FirstStepTrial::Records)?,
         people,
-        has_key: key.is_some(),
+        has_answered: has_answered(tx, ws)?,
+        has_key,
+        has_agent,
+        backups: scheduled_backups(tx)?.timing,
         is_over: over.is_some(),
     })
+}
+
+impl FirstSteps {
+    /// Something of the team's inboxes has left, or a test mail has.
+    pub fn has_sent(&self) -> bool {
+        self.has_answered || self.test_mail.as_ref().is_some_and(|tried| tried.good)
+    }
+
+    pub fn has_records(&self) -> bool {
+        self.records.as_ref().is_some_and(|found| found.good)
+    }
 }
 
 /// The newest open conversation of the team: the first mail of a new workspace is one.
@@ -86,6 +139,46 @@ fn newest(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<ArrivedMail>> {
         }
     }
     Ok(None)
+}
+
+fn outcome_of(tx: &mut Tx<'_>, ws: i64, step: FirstStepTrial) -> Result<Option<StepOutcome>> {
+    let columns = StepOutcome::COLUMNS;
+    let sql = format!("SELECT {columns} FROM first_step_outcomes WHERE ws = ?1 AND step = ?2");
+    Ok(tx.opt(&sql, &[&ws, &step])?)
+}
+
+/// Remembers how a step went. Once it went well it stays so until it is tried again.
+pub fn record_outcome(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    step: FirstStepTrial,
+    good: bool,
+    detail: &str,
+) -> Result<()> {
+    tx.exec("DELETE FROM first_step_outcomes WHERE ws = ?1 AND step = ?2", &[&cx.actor.ws, &step])?;
+    tx.exec(
+        "INSERT INTO first_step_outcomes (ws, step, at, good, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
+        &[&cx.actor.ws, &step, &cx.now, &good, &detail],
+    )?;
+    Ok(())
+}
+
+/// Reports count each message that left, by day.
+fn has_answered(tx: &mut Tx<'_>, ws: i64) -> Result<bool> {
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT n FROM report_days WHERE ws = ?1 AND circle = 'team' AND measure = ?2 LIMIT 1",
+        &[&ws, &ReportMeasure::Sent],
+    )?;
+    Ok(found.is_some())
+}
+
+/// Whether there is a key or a connected app, and whether one of them has called.
+fn agents(tx: &mut Tx<'_>, ws: i64) -> Result<(bool, bool)> {
+    let used: Vec<(bool,)> = tx.all(
+        "SELECT last_used_at IS NOT NULL FROM agents WHERE ws = ?1 AND revoked_at IS NULL LIMIT ?2",
+        &[&ws, &FIRST_STEPS_COUNTED],
+    )?;
+    Ok((!used.is_empty(), used.iter().any(|(is_used,)| *is_used)))
 }
 
 /// Puts the page of first steps away, for everybody.

@@ -8,8 +8,9 @@ use base::error::{Error, Result, ValidationError, ValidationErrors};
 use base::ids::MailboxId;
 use base::limits::{DAY_MS, IMAP_WORD_CHARS};
 use base::time::Moment;
+use base::workspaces::samples::refuse_in_sample;
 use db::Tx;
-use inbound::imap::{PostFetchAction, Security};
+use inbound::imap::{FetchProtocol, PostFetchAction, Security};
 use model::mailboxes::mailbox_grants::{self, MailAuth, SignInProvider};
 use model::mailboxes::plus_tags;
 use serde::Serialize;
@@ -17,6 +18,7 @@ use serde::Serialize;
 /// Where an inbox's mail is fetched from.
 #[derive(Clone)]
 pub struct FetchFrom {
+    pub protocol: FetchProtocol,
     pub host: String,
     pub port: u16,
     pub security: Security,
@@ -51,8 +53,8 @@ impl MailHistory {
     }
 }
 
-/// Sets or replaces an inbox's IMAP account. The cursor is kept when server, user and folder stay
-/// the same, and what is known about plus tags when server and user do.
+/// Sets or replaces an inbox's IMAP account. The cursor is kept when protocol, server, user and folder
+/// stay the same, and what is known about plus tags when server and user do.
 pub fn fetch_mail_from(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -60,6 +62,7 @@ pub fn fetch_mail_from(
     from: &FetchFrom,
 ) -> Result<MailboxId> {
     cx.actor.must_administer()?;
+    refuse_in_sample(tx, cx.actor.ws)?;
     check(from)?;
     let mailbox = inbox_at(tx, cx, address)?;
     keep(tx, cx, &mailbox, from)?;
@@ -68,37 +71,40 @@ pub fn fetch_mail_from(
 }
 
 fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &MailboxId, from: &FetchFrom) -> Result<()> {
-    let known: Option<(String, String, String)> = tx.opt(
-        "SELECT host, username, folder FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
+    let known: Option<(String, String, String, FetchProtocol)> = tx.opt(
+        "SELECT host, username, folder, protocol FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
         &[&cx.actor.ws, mailbox],
     )?;
-    let is_account = |(host, username, _): &(String, String, String)| {
+    let is_account = |(host, username, _, _): &(String, String, String, FetchProtocol)| {
         *host == from.host && *username == from.username
     };
     let known = known.filter(is_account);
     if known.is_none() {
         plus_tags::begin_fetching(tx, cx.actor.ws, mailbox)?;
     }
-    let same = known.is_some_and(|(_, _, folder)| folder == from.folder);
+    let same = known
+        .is_some_and(|(_, _, folder, protocol)| folder == from.folder && protocol == from.protocol);
     if !same {
         tx.exec(
             "DELETE FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
             &[&cx.actor.ws, mailbox],
         )?;
+        forget_graph_folders(tx, cx, mailbox)?;
     }
     tx.exec(
         "INSERT INTO imap_accounts (
             ws, mailbox, host, port, security, username, password, folder, afterwards, trusts,
             new_since, last_uid, seen_to, stuck_uid, stuck_attempts, next_attempt_at, holder, failures,
-            owners_told, fetched, skipped, created_at, by_operator, auth
+            owners_told, fetched, skipped, created_at, by_operator, auth, protocol
          ) VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, 0, 0, 0, ?12, '', 0, FALSE, 0, 0, ?12,
-            ?13, ?14
+            ?13, ?14, ?15
          )
          ON CONFLICT (ws, mailbox) DO UPDATE SET
             port = excluded.port, security = excluded.security, password = excluded.password,
             afterwards = excluded.afterwards, trusts = excluded.trusts,
             by_operator = excluded.by_operator, auth = excluded.auth,
+            protocol = excluded.protocol,
             next_attempt_at = excluded.next_attempt_at, holder = '', failures = 0,
             failing_since = NULL, owners_told = FALSE, last_error = NULL",
         &[
@@ -116,6 +122,7 @@ fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &MailboxId, from: &FetchFrom) -> 
             &cx.now,
             &from.by_operator,
             &from.auth,
+            &from.protocol,
         ],
     )?;
     tx.wake(Queue::Imap);
@@ -131,6 +138,7 @@ pub fn stop_fetching(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<Mail
         &[&cx.actor.ws, &mailbox],
     )?;
     tx.exec("DELETE FROM sent_copies WHERE ws = ?1 AND mailbox = ?2", &[&cx.actor.ws, &mailbox])?;
+    forget_graph_folders(tx, cx, &mailbox)?;
     if stopped > 0 {
         plus_tags::end_fetching(tx, cx.actor.ws, &mailbox)?;
     }
@@ -139,6 +147,12 @@ pub fn stop_fetching(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<Mail
         0 => Err(Error::invalid("address", "is not fetched by IMAP")),
         _ => Ok(mailbox),
     }
+}
+
+/// What is fetched anew is listed from its beginning.
+fn forget_graph_folders(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &MailboxId) -> Result<()> {
+    tx.exec("DELETE FROM graph_folders WHERE ws = ?1 AND mailbox = ?2", &[&cx.actor.ws, mailbox])?;
+    Ok(())
 }
 
 /// An inbox of this workspace, private ones included: administrators set up every inbox, which does
@@ -203,6 +217,9 @@ db::row! {
         pub security: String,
         pub username: String,
         pub folder: String,
+        /// It is fetched by Microsoft Graph instead of IMAP.
+        #[serde(skip)]
+        pub by_graph: bool = "a.protocol = 'graph'",
         pub after: String = "a.afterwards",
         /// True while the latest round went well or none has ended yet.
         pub ok: bool = "a.failing_since IS NULL",

@@ -45,6 +45,9 @@ pub struct SignInChoice {
     /// How much of the mail that is there is fetched, as the form says it.
     pub history: String,
     pub receive_only: bool,
+    /// By Microsoft Graph instead of IMAP and SMTP.
+    #[serde(default)]
+    pub by_graph: bool,
     /// The form stood on the page of first steps.
     pub welcome: bool,
     /// The inbox that is signed in for again; its servers stay as they are.
@@ -93,6 +96,18 @@ pub fn grant_of_inbox(
         &[&cx.actor.ws, mailbox],
     )?;
     found.ok_or(Error::NotFound("inbox"))
+}
+
+/// True for an inbox whose grant is for Microsoft Graph.
+pub fn is_by_graph(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &MailboxId) -> Result<bool> {
+    cx.actor.must_administer()?;
+    let found: Option<(String,)> = tx.opt(
+        "SELECT mailbox FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2 AND protocol = 'graph'
+         UNION
+         SELECT mailbox FROM outgoing_servers WHERE ws = ?1 AND mailbox = ?2 AND protocol = 'graph'",
+        &[&cx.actor.ws, mailbox],
+    )?;
+    Ok(found.is_some())
 }
 
 /// Replaces the grant of an inbox by a new one for the same account. What waited for it goes on at

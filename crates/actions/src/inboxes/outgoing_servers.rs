@@ -7,13 +7,14 @@ use base::error::{Error, Result, ValidationError, ValidationErrors};
 use base::ids::MailboxId;
 use base::limits::{IMAP_WORD_CHARS, MINUTE_MS};
 use base::time::Moment;
+use base::workspaces::samples::refuse_in_sample;
 use db::Tx;
 use model::installation::audit_log::{self, Action};
 use model::installation::sealing;
 use model::mailboxes;
 use model::mailboxes::mailbox_grants::{self, MailAuth, SignInProvider};
 use model::mailboxes::outgoing_servers::{
-    self, ALL_INBOXES, SubmissionLogin, SubmissionSecurity, SubmissionServer,
+    self, ALL_INBOXES, SubmissionLogin, SubmissionProtocol, SubmissionSecurity, SubmissionServer,
 };
 
 /// A message that is being sent is due again within this long; one that is due later waits.
@@ -56,6 +57,8 @@ db::row! {
         pub mailbox: String,
         pub host: String,
         pub port: i64,
+        /// Mail leaves by Microsoft Graph instead of SMTP.
+        pub by_graph: bool = "s.protocol = 'graph'",
         pub security: SubmissionSecurity,
         pub username: String,
         pub last_sent_at: Option<Moment>,
@@ -117,6 +120,7 @@ pub fn proposed_server(
     Ok(SubmissionServer {
         ws: cx.actor.ws,
         mailbox: mailbox.to_owned(),
+        protocol: SubmissionProtocol::Smtp,
         host: new.host.clone(),
         port: new.port,
         security: new.security,
@@ -148,6 +152,7 @@ pub fn set_outgoing_server(
     new: &NewOutgoingServer,
 ) -> Result<()> {
     let server = proposed_server(tx, cx, scope, new)?;
+    refuse_in_sample(tx, cx.actor.ws)?;
     let circle = circle_of(tx, cx, scope)?;
     let thing = name_of(tx, cx, scope)?;
     write_server(tx, cx, &server, (&circle, &thing))?;
@@ -175,13 +180,14 @@ pub(crate) fn write_server(
         matches!(cx.actor.who, Principal::Person { role: Role::Owner, .. } | Principal::System);
     tx.exec(
         "INSERT INTO outgoing_servers (ws, mailbox, host, port, security, username, password, by_owner,
-            changed_at, auth)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            changed_at, auth, protocol)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
          ON CONFLICT (ws, mailbox) DO UPDATE SET
             host = excluded.host, port = excluded.port, security = excluded.security,
             username = excluded.username, password = excluded.password, by_owner = excluded.by_owner,
-            changed_at = excluded.changed_at, auth = excluded.auth, last_sent_at = NULL,
-            failing_since = NULL, last_error = NULL, owners_told = FALSE",
+            changed_at = excluded.changed_at, auth = excluded.auth,
+            protocol = excluded.protocol, last_sent_at = NULL, failing_since = NULL,
+            last_error = NULL, owners_told = FALSE",
         &[
             &cx.actor.ws,
             &server.mailbox,
@@ -193,6 +199,7 @@ pub(crate) fn write_server(
             &by_owner,
             &cx.now,
             &auth,
+            &server.protocol,
         ],
     )?;
     mailbox_grants::forget_unused(tx, cx.actor.ws, &server.mailbox)?;

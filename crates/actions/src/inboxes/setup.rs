@@ -12,13 +12,14 @@ use model::installation::audit_log::{self, Action};
 use model::mailboxes;
 use model::mailboxes::plus_tags;
 use model::people::removed_people;
+use quotas::LimitKind;
 use serde::Serialize;
 
 /// Parts of addresses that are not a workspace's: `/b/m/…` and `/b/o/…` are pages of guests.
 const RESERVED_SLUGS: [&str; 2] = ["m", "o"];
 
 /// The initial data of a workspace.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct NewWorkspace {
     pub name: String,
     pub owner_email: String,
@@ -27,8 +28,24 @@ pub struct NewWorkspace {
     pub inbox_name: String,
 }
 
+impl NewWorkspace {
+    /// What is wrong with it before anything is made, by field.
+    pub fn problems(&self) -> ValidationErrors {
+        let mut problems = ValidationErrors::default();
+        check_name(&mut problems, "workspace", &self.name);
+        check_name(&mut problems, "owner-name", &self.owner_name);
+        check_name(&mut problems, "inbox-name", &self.inbox_name);
+        check_address(&mut problems, "owner-email", &self.owner_email);
+        check_address(&mut problems, "inbox", &self.inbox);
+        problems
+    }
+}
+
 #[derive(Debug, Serialize)]
 pub struct CreatedWorkspace {
+    /// Its number, by which rows name it.
+    #[serde(skip)]
+    pub ws: i64,
     pub workspace: WorkspaceId,
     pub owner: UserId,
     pub mailbox: MailboxId,
@@ -40,13 +57,7 @@ pub fn set_up_workspace(
     cx: &Cx<'_>,
     new: &NewWorkspace,
 ) -> Result<CreatedWorkspace> {
-    let mut problems = ValidationErrors::default();
-    check_name(&mut problems, "workspace", &new.name);
-    check_name(&mut problems, "owner-name", &new.owner_name);
-    check_name(&mut problems, "inbox-name", &new.inbox_name);
-    check_address(&mut problems, "owner-email", &new.owner_email);
-    check_address(&mut problems, "inbox", &new.inbox);
-    refuse(problems)?;
+    refuse(new.problems())?;
 
     let (ws,): (i64,) = tx.one(
         "SELECT CAST(coalesce(max(ws), 0) + 1 AS BIGINT) FROM (
@@ -68,7 +79,7 @@ pub fn set_up_workspace(
     let sandbox = format!("sandbox@{slug}.test");
     let sandbox = insert_mailbox(tx, cx, &sandbox, "Sandbox", &Circle::sandbox())?;
     types::add_sandbox(tx, cx, &sandbox)?;
-    Ok(CreatedWorkspace { workspace, owner, mailbox })
+    Ok(CreatedWorkspace { ws, workspace, owner, mailbox })
 }
 
 /// The workspace's name as part of a domain, with a number when it is taken.
@@ -107,6 +118,7 @@ pub fn add_person(
     if taken.is_some() {
         return Err(Error::invalid("email", "is on the team already"));
     }
+    quotas::admit(tx, cx, LimitKind::People, 1)?;
     let id = UserId::new(cx.ids, cx.now);
     tx.exec(
         "INSERT INTO users (ws, id, email, name, role, created_at)
@@ -250,9 +262,12 @@ db::row! {
     }
 }
 
+/// All but samples, which are looked at and deleted in the app.
 pub fn list_workspaces(tx: &mut Tx<'_>) -> Result<Vec<WorkspaceListing>> {
     let columns = WorkspaceListing::COLUMNS;
-    let sql = format!("SELECT {columns} FROM workspaces WHERE deleted_at IS NULL ORDER BY ws");
+    let sql = format!(
+        "SELECT {columns} FROM workspaces WHERE deleted_at IS NULL AND sample_of IS NULL ORDER BY ws"
+    );
     Ok(tx.all(&sql, &[])?)
 }
 

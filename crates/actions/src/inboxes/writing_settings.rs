@@ -8,7 +8,7 @@ use base::limits::{SIGNATURE_CHARS, thousands};
 use db::Tx;
 use model::guests::secure;
 use model::installation::audit_log::{self, Action};
-use model::mailboxes;
+use model::mailboxes::{self, InboxWriting};
 use model::messages::signatures;
 use model::messages::undo_time;
 use model::messages::written_text::TextFormat;
@@ -35,17 +35,46 @@ pub fn writing_settings(
     let Principal::Person { id: me, .. } = &cx.actor.who else {
         return Ok(WritingSettings::default());
     };
-    let signature = signatures::in_effect(tx, cx.actor.ws, Some(me), cx.actor.name(), mailbox)?;
-    let always_secure = secure::is_always_secure(tx, cx.actor.ws, mailbox)?;
-    let (format, may_protect) = (own_format(tx, cx)?, secure::may_protect(tx, cx)?);
-    Ok(WritingSettings { format, signature, always_secure, may_protect })
+    let found = signatures::writing_of(tx, cx.actor.ws, me)?;
+    let (signature, plain_text) = found.ok_or(Error::NotFound("person"))?;
+    let own = OwnWriting { signature: Some(signature), plain_text: Some(plain_text) };
+    let inbox = mailboxes::writing_of(tx, cx.actor.ws, mailbox)?;
+    settings_of(tx, cx, &own, &inbox)
+}
+
+db::row! {
+    /// How somebody writes; for an actor who is no person there is nothing.
+    pub(crate) struct OwnWriting from "users" {
+        signature: Option<String>,
+        plain_text: Option<bool>,
+    }
+}
+
+/// The same from what was read of the actor and the inbox.
+pub(crate) fn settings_of(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    own: &OwnWriting,
+    inbox: &InboxWriting,
+) -> Result<WritingSettings> {
+    let Some(plain_text) = own.plain_text else { return Ok(WritingSettings::default()) };
+    Ok(WritingSettings {
+        format: text_format(plain_text),
+        signature: signatures::choose(own.signature.as_deref(), inbox, cx.actor.name()),
+        always_secure: inbox.always_secure,
+        may_protect: secure::may_protect(tx, cx)?,
+    })
 }
 
 /// The format that the actor writes in.
 pub fn own_format(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<TextFormat> {
     let found = signatures::writing_of(tx, cx.actor.ws, own_id(cx)?)?;
-    let (_, plain) = found.ok_or(Error::NotFound("person"))?;
-    Ok(if plain { TextFormat::Plain } else { TextFormat::Markdown })
+    let (_, plain_text) = found.ok_or(Error::NotFound("person"))?;
+    Ok(text_format(plain_text))
+}
+
+fn text_format(plain_text: bool) -> TextFormat {
+    if plain_text { TextFormat::Plain } else { TextFormat::Markdown }
 }
 
 pub fn choose_format(tx: &mut Tx<'_>, cx: &Cx<'_>, format: TextFormat) -> Result<()> {

@@ -4,7 +4,7 @@ use base::actor::Actor;
 use base::app::{App, Cx};
 use base::error::{Error, Result};
 use base::ids::AgentId;
-use base::limits::{CALLS_EXPORTED, CALLS_LISTED};
+use base::limits::{CALL_PARTS_READ, CALLS_EXPORTED, CALLS_LISTED, CALLS_READ_AT_ONCE};
 use db::Tx;
 use model::people::agent_calls::{self, AgentCall, CallFilter};
 use outbound::agent_undo::{self, AgentUndo};
@@ -23,6 +23,14 @@ pub fn find_agent(tx: &mut Tx<'_>, cx: &Cx<'_>, name: &str) -> Result<(AgentId, 
     found.ok_or(Error::NotFound("agent"))
 }
 
+/// Calls that were found, the latest first.
+#[derive(Default)]
+pub struct FoundCalls {
+    pub calls: Vec<AgentCall>,
+    /// The call before which older ones are looked for.
+    pub older: Option<(i64, String)>,
+}
+
 /// The calls of an agent, the latest first. The arguments of those that the actor may not see are empty.
 pub fn list_calls(
     tx: &mut Tx<'_>,
@@ -30,7 +38,7 @@ pub fn list_calls(
     agent: &AgentId,
     filter: &CallFilter,
 ) -> Result<Vec<AgentCall>> {
-    calls_of(tx, cx, agent, filter, CALLS_LISTED)
+    Ok(find_calls(tx, cx, agent, filter)?.calls)
 }
 
 /// The same for a file.
@@ -40,27 +48,69 @@ pub fn export_calls(
     agent: &AgentId,
     filter: &CallFilter,
 ) -> Result<Vec<AgentCall>> {
-    calls_of(tx, cx, agent, filter, CALLS_EXPORTED)
+    Ok(find_within(tx, cx, agent, filter, CALLS_EXPORTED)?.calls)
 }
 
-fn calls_of(
+/// A page of calls. Where words are looked for, it looks at a bounded number of calls and says where it stopped.
+pub fn find_calls(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    agent: &AgentId,
+    filter: &CallFilter,
+) -> Result<FoundCalls> {
+    find_within(tx, cx, agent, filter, CALLS_LISTED)
+}
+
+fn find_within(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     agent: &AgentId,
     filter: &CallFilter,
     most: i64,
-) -> Result<Vec<AgentCall>> {
+) -> Result<FoundCalls> {
     cx.actor.must_administer()?;
-    let mut calls = agent_calls::list(tx, cx.actor.ws, agent, filter, most)?;
+    let words: Vec<String> =
+        filter.words.to_lowercase().split_whitespace().map(str::to_owned).collect();
+    let at_once = if words.is_empty() { most } else { CALLS_READ_AT_ONCE };
+    let mut found = FoundCalls { calls: Vec::new(), older: filter.before.clone() };
+    for _ in 0..CALL_PARTS_READ {
+        let wanted = CallFilter { before: found.older.clone(), ..filter.clone() };
+        let part = agent_calls::list(tx, cx.actor.ws, agent, &wanted, at_once)?;
+        let is_last = (part.len() as i64) < at_once;
+        for mut call in part {
+            found.older = Some((call.at.0, call.id.clone()));
+            hide_unseen(cx, &mut call);
+            if words.iter().all(|word| has_word(&call, word)) {
+                found.calls.push(call);
+            }
+            if found.calls.len() as i64 == most {
+                return Ok(found);
+            }
+        }
+        if is_last {
+            found.older = None;
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn has_word(call: &AgentCall, word: &str) -> bool {
+    let conversation = call.conversation.as_deref().unwrap_or_default();
+    let error = call.error.as_deref().unwrap_or_default();
+    [call.operation.as_str(), conversation, &call.request, &call.arguments, error]
+        .iter()
+        .any(|text| text.to_lowercase().contains(word))
+}
+
+/// Leaves of a call that the actor may not see only that there was one.
+pub(crate) fn hide_unseen(cx: &Cx<'_>, call: &mut AgentCall) {
     // The sandbox is the whole team's.
-    let is_hidden =
-        |call: &&mut AgentCall| !call.circle.is_sandbox() && !cx.actor.sees(&call.circle);
-    for call in calls.iter_mut().filter(is_hidden) {
+    if !call.circle.is_sandbox() && !cx.actor.sees(&call.circle) {
         call.arguments.clear();
         call.conversation = None;
         call.error = None;
     }
-    Ok(calls)
 }
 
 /// Undoes a part of what an agent did since a time.

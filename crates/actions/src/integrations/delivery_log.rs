@@ -13,13 +13,17 @@ use model::installation::audit_log::{self, Action};
 use model::installation::sealing;
 use model::webhooks::State;
 use model::webhooks::events::{self, WebhookTest};
-use model::webhooks::registration::forget_webhook;
+use model::webhooks::registration::{forget_webhook, format_of};
 use model::webhooks::webhook_signing;
 use serde::Serialize;
 
-/// Gives a webhook a new secret, shown this once. The old one signs too for 24 hours.
+/// Gives a webhook a new secret, shown this once. The old one signs too for 24 hours. That of a chat is its address.
 pub fn rotate_secret(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<String> {
     note(tx, cx, id, Action::WebhookRotated)?;
+    if format_of(tx, cx, id)?.is_chat() {
+        let sentence = "is of a chat, whose address is the secret; add the new address instead";
+        return Err(Error::invalid("webhook", sentence));
+    }
     let secret = webhook_signing::new_secret(cx.ids);
     let kept = sealing::seal(cx, &sealing::webhook_purpose(cx.actor.ws, id), &secret);
     tx.exec(

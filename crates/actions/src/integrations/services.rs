@@ -7,6 +7,7 @@ use base::error::{Error, Result};
 use base::ids::{ServiceId, UserId};
 use base::limits::{REFERENCE_TAG_CHARS, SERVICE_TOKEN_CHARS, SERVICES};
 use base::time::Moment;
+use base::workspaces::samples::refuse_in_sample;
 use db::{Json, Tx};
 use model::installation::audit_log::{self, Action};
 use outbound::services::Service;
@@ -37,6 +38,7 @@ pub fn connect_service(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewService) -> Result
     let Principal::Person { id: made_by, .. } = &cx.actor.who else {
         return Err(Error::Forbidden("Only a person can connect a service.".into()));
     };
+    refuse_in_sample(tx, cx.actor.ws)?;
     let tag = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
     let fits = (1..=REFERENCE_TAG_CHARS).contains(&new.reference_tag.len());
     if !fits || !new.reference_tag.bytes().all(tag) {

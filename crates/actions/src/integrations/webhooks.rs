@@ -7,9 +7,8 @@ use base::ids::{MailboxId, UserId, WebhookId};
 use base::time::Moment;
 use db::{Json, Tx};
 use model::mailboxes;
-use model::webhooks::State;
-use model::webhooks::events;
-use model::webhooks::registration::{self, insert_webhook};
+use model::webhooks::registration::{self, check_chosen_events, insert_webhook};
+use model::webhooks::{State, WebhookFormat};
 use serde::Serialize;
 use url::Url;
 
@@ -21,11 +20,22 @@ pub use model::webhooks::registration::{MadeWebhook, check_url};
 const PRIVATE_SHUT: &str = "Your private inboxes are shut in this session. Open them with your \
                             password first, under Settings, You.";
 
-/// Adds a webhook for the team's inboxes, its maker's private ones, or the sandbox.
+/// Adds a webhook of Mailroom's own format.
 pub fn add_webhook(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     url: &Url,
+    private: bool,
+    livemode: bool,
+) -> Result<MadeWebhook> {
+    add_webhook_in_format(tx, cx, (url, WebhookFormat::Mailroom), private, livemode)
+}
+
+/// Adds a webhook for the team's inboxes, its maker's private ones, or the sandbox.
+pub fn add_webhook_in_format(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    address: (&Url, WebhookFormat),
     private: bool,
     livemode: bool,
 ) -> Result<MadeWebhook> {
@@ -44,14 +54,14 @@ pub fn add_webhook(
         (true, true) => Circle::of(made_by),
         (true, false) => Circle::team(),
     };
-    insert_webhook(tx, cx, url, &circle, made_by)
+    insert_webhook(tx, cx, address, &circle, made_by)
 }
 
 /// Adds a webhook for one inbox that is for some, by somebody who sees it.
 pub fn add_inbox_webhook(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    url: &Url,
+    address: (&Url, WebhookFormat),
     mailbox: &MailboxId,
 ) -> Result<MadeWebhook> {
     cx.actor.must_administer()?;
@@ -62,18 +72,14 @@ pub fn add_inbox_webhook(
     if inbox.circle.inbox().is_none() {
         return Err(Error::invalid("inbox", "is for everybody; the webhooks of the team hear it"));
     }
-    insert_webhook(tx, cx, url, &inbox.circle, made_by)
+    insert_webhook(tx, cx, address, &inbox.circle, made_by)
 }
 
-/// Chooses the events that a webhook hears beside those that all hear, by their names.
+/// Chooses the events that a webhook hears beside those that all hear, by their names; for a chat all that it hears.
 pub fn choose_events(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, names: &[String]) -> Result<()> {
     let circle = find(tx, cx, id)?;
-    let mut chosen = events::opt_in_names();
-    if let Some(unknown) = names.iter().find(|name| !chosen.contains(&name.as_str())) {
-        let sentence = format!("{unknown} cannot be chosen; there are {}", chosen.join(", "));
-        return Err(Error::invalid("event", sentence));
-    }
-    chosen.retain(|known| names.iter().any(|name| name == known));
+    let format = registration::format_of(tx, cx, id)?;
+    let chosen = check_chosen_events(format, names, "event")?;
     registration::set_chosen_events(tx, cx, id, &circle, &chosen)
 }
 
@@ -83,6 +89,7 @@ db::row! {
     pub struct WebhookListing from "webhooks" {
         pub id: WebhookId,
         pub url: String,
+        pub format: WebhookFormat,
         pub livemode: bool,
         pub private: bool = "webhooks.circle LIKE 'usr%'",
         /// The inbox for some that it hears.
@@ -114,6 +121,7 @@ db::row! {
     /// A webhook with the data of its page.
     pub struct WebhookDetail from "w" {
         pub url: String,
+        pub format: WebhookFormat,
         pub livemode: bool,
         pub private: bool = "w.circle LIKE 'usr%'",
         /// The inbox for some that it hears.
@@ -127,7 +135,7 @@ db::row! {
         pub old_secret_until: Option<i64>,
         /// The first failure after the last success.
         pub failing_since: Option<i64>,
-        /// The names of the events that it hears beside those that all hear.
+        /// The names of the events that it hears beside those that all hear; one of a chat hears no others.
         pub chosen_events: Json<Vec<String>>,
     }
 }

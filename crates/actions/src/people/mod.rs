@@ -5,4 +5,5 @@ pub mod notifications;
 pub mod profile;
 pub mod removal;
 pub mod roles;
+pub mod roster;
 pub mod teams;

@@ -119,6 +119,7 @@ pub struct NoticeSettingsInput {
     pub quiet_to: String,
     /// Some of [`QUIET_DAYS`].
     pub quiet_days: Vec<String>,
+    pub approves_by_mail: bool,
 }
 
 impl NoticeSettingsInput {
@@ -134,6 +135,7 @@ impl NoticeSettingsInput {
             quiet_from: clock(settings.quiet_from.unwrap_or(20 * 60)),
             quiet_to: clock(settings.quiet_to.unwrap_or(7 * 60)),
             quiet_days: days.map(|(_, day)| (*day).to_owned()).collect(),
+            approves_by_mail: settings.approves_by_mail,
         }
     }
 
@@ -172,6 +174,7 @@ impl NoticeSettingsInput {
             quiet_from: from.filter(|_| self.quiet),
             quiet_to: to.filter(|_| self.quiet),
             quiet_days: QUIET_DAYS.iter().map(day).collect(),
+            approves_by_mail: self.approves_by_mail,
         })
     }
 }

@@ -48,6 +48,8 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
         "DELETE FROM notice_facts WHERE ws = ?1 AND person = ?2",
         "DELETE FROM notice_choices WHERE ws = ?1 AND person = ?2",
         "DELETE FROM notice_settings WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM approval_links WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM report_recipients WHERE ws = ?1 AND person = ?2",
         "DELETE FROM notice_pace WHERE ws = ?1 AND person = ?2",
         "DELETE FROM sign_in_links WHERE ws = ?1 AND person = ?2",
         "DELETE FROM passwords WHERE ws = ?1 AND person = ?2",
@@ -64,12 +66,17 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
         "DELETE FROM pins WHERE ws = ?1 AND person = ?2",
         "DELETE FROM followers WHERE ws = ?1 AND person = ?2",
         "DELETE FROM contact_notes WHERE ws = ?1 AND circle = ?2",
+        "DELETE FROM contact_fields WHERE ws = ?1 AND circle = ?2",
+        "DELETE FROM company_fields WHERE ws = ?1 AND circle = ?2",
         "DELETE FROM contact_addresses WHERE ws = ?1 AND circle = ?2",
         "DELETE FROM team_members WHERE ws = ?1 AND person = ?2",
         "DELETE FROM mailbox_access WHERE ws = ?1 AND holder = ?2",
         "DELETE FROM sorter_examples WHERE ws = ?1 AND circle = ?2",
         "DELETE FROM sorter_revisions WHERE ws = ?1 AND circle = ?2",
         "DELETE FROM answered_mail WHERE ws = ?1 AND circle = ?2",
+        "DELETE FROM answer_versions WHERE ws = ?1 AND answer IN (
+             SELECT id FROM answers WHERE ws = ?1 AND circle = ?2
+         )",
         "DELETE FROM answers WHERE ws = ?1 AND circle = ?2",
         // A time that is held with them cannot be proven any more.
         "DELETE FROM host_bookings WHERE ws = ?1 AND booking IN (

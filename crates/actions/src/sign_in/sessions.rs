@@ -2,6 +2,7 @@
 
 use base::actor::{Actor, Circle, Circles, Plan, Principal, Role};
 use base::app::Cx;
+use base::circles::InboxCircles;
 use base::email_address::EmailAddress;
 use base::error::{Error, Result};
 use base::ids::{Ids, SessionId, UserId, WorkspaceId};
@@ -9,6 +10,7 @@ use base::limits::{
     DEVICE_CHARS, MAILED_LINK_MS, SEEN_EVERY_MS, SESSION_IDLE_MS, SESSION_MS, SESSIONS_PER_PERSON,
     SIGN_IN_LINK_MS, SIGN_IN_TOKEN_CHARS, SIGN_IN_WINDOW_MS, WORKSPACES_PER_ADDRESS, duration,
 };
+use base::workspaces::resting::refuse_suspended;
 use db::{Arg, Tx, Value};
 use model::installation::audit_log::{self, Action};
 use model::people::notices::{Notice, notify};
@@ -57,6 +59,17 @@ pub struct SignedIn {
     pub language: String,
     /// For how many seconds they can stop what they wrote.
     pub undo_seconds: i64,
+    /// True in a quiet copy.
+    pub is_quiet: bool,
+    /// Where the workspace is one with made-up mail.
+    pub sample: Option<SampleVisit>,
+}
+
+/// A look around in a sample.
+#[derive(Clone, Copy, Debug)]
+pub struct SampleVisit {
+    /// When it is deleted by itself, if it is.
+    pub ends_at: Option<i64>,
 }
 
 impl SignedIn {
@@ -325,7 +338,7 @@ pub fn begin_session(
 }
 
 db::row! {
-    /// A session with its person and workspace.
+    /// A session with its person, the inboxes that they were given, and their workspace.
     struct SessionRow from "s" {
         ws: i64,
         id: SessionId,
@@ -341,6 +354,17 @@ db::row! {
         is_new: bool = "w.first_steps_over_at IS NULL",
         language: String = "u.language",
         undo_seconds: i64 = "coalesce(u.undo_seconds, w.undo_seconds)",
+        own_inboxes: InboxCircles = "(SELECT string_agg(x.mailbox, ' ') FROM mailbox_access x
+             WHERE x.ws = s.ws AND x.holder = s.person AND x.may_see = TRUE)",
+        team_inboxes: InboxCircles = "(SELECT string_agg(x.mailbox, ' ') FROM team_members t
+             JOIN mailbox_access x ON x.ws = t.ws AND x.holder = t.team AND x.may_see = TRUE
+             WHERE t.ws = s.ws AND t.person = s.person)",
+        is_sample: bool = "w.sample_of IS NOT NULL",
+        ends_at: Option<i64> = "w.ends_at",
+        is_quiet: bool = "EXISTS (SELECT 1 FROM resting_workspaces x
+             WHERE x.ws = s.ws AND x.quiet_at IS NOT NULL)",
+        suspended: Option<String> = "(SELECT x.reason FROM resting_workspaces x
+             WHERE x.ws = s.ws AND x.suspended_at IS NOT NULL)",
     }
 }
 
@@ -358,8 +382,9 @@ pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<Signe
         &[session, &(now - SESSION_IDLE_MS), &(now - SESSION_MS)],
     )?;
     let found = found.ok_or(Error::Unauthorized)?;
+    refuse_suspended(found.suspended)?;
     let circles = match found.opens_private {
-        true => Circles::of_person(tx, found.ws, &found.person)?,
+        true => Circles::of_person_with(&found.person, found.own_inboxes, found.team_inboxes),
         false => Circles::only(Circle::team()),
     };
     let who = Principal::Person { id: found.person.clone(), name: found.name, role: found.role };
@@ -378,7 +403,16 @@ pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<Signe
         opens_private: found.opens_private,
         language: found.language,
         undo_seconds: found.undo_seconds,
+        sample: found.is_sample.then_some(SampleVisit { ends_at: found.ends_at }),
+        is_quiet: found.is_quiet,
     })
+}
+
+/// When a session began.
+pub fn began_at(tx: &mut Tx<'_>, ws: i64, session: &SessionId) -> Result<i64> {
+    let found: Option<(i64,)> =
+        tx.opt("SELECT created_at FROM sessions WHERE ws = ?1 AND id = ?2", &[&ws, session])?;
+    Ok(found.ok_or(Error::Unauthorized)?.0)
 }
 
 /// Writes down that a session is in use.

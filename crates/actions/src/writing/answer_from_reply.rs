@@ -48,7 +48,7 @@ pub fn reply_as_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<R
         language: language_of(&body).unwrap_or_default().to_owned(),
         body,
         inboxes,
-        valid_until: String::new(),
+        ..AnswerInput::default()
     };
     Ok(ReplyAsAnswer { input, particulars: marked })
 }

@@ -7,13 +7,14 @@ use base::app::Cx;
 use base::error::{Error, Result, ValidationError, ValidationErrors};
 use base::ids::{AnswerId, MailboxId};
 use base::limits::{ANSWER_CHARS, ANSWER_STALE_MS, ANSWER_TITLE_CHARS, ANSWERS, thousands};
-use base::time::NamedTime;
+use base::time::{Moment, NamedTime};
 use db::{Json, Tx};
+use knowledge::versions::{self, AnswerAct};
 use model::mailboxes;
 use model::messages::answers::{self, TeamAnswer, is_language, language_of};
 
-use crate::writing::saved_replies::PLACEHOLDERS;
-use crate::writing::saved_replies::unknown_placeholder;
+use crate::writing::answer_pages::{self, PageInput};
+use crate::writing::saved_replies::objection_to_placeholders;
 
 /// An answer as a person enters it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +28,20 @@ pub struct AnswerInput {
     pub inboxes: Vec<String>,
     /// The last day on which it is used, such as `2026-12-31`; empty for none.
     pub valid_until: String,
+    /// Who gets to see it: `team`, `helpers` or `everybody`; empty for what it is.
+    pub audience: String,
+    /// How far its public page is: `draft`, `review` or `public`; empty for what it is.
+    pub help_state: String,
+    /// What the public page says, as Markdown; empty for the text without its greeting.
+    pub help_body: String,
+    /// What it stands under on the public pages.
+    pub section: String,
+    /// The end of its public address; empty to keep it, or to make it of the title.
+    pub slug: String,
+    /// The day on which somebody should look at it again; empty for none.
+    pub look_at: String,
+    /// The id of the answer that it is a translation of; empty for none.
+    pub original: String,
 }
 
 /// Why an answer should be looked at again.
@@ -34,6 +49,8 @@ pub struct AnswerInput {
 pub enum StaleAnswer {
     /// Its last day is over; helpers and agents leave it out.
     PastItsDate,
+    /// Its team wanted to look at it again by now.
+    LookAgain,
     /// It was neither used nor changed for a long time.
     Unused,
 }
@@ -85,9 +102,11 @@ fn stale(answer: &TeamAnswer, used_at: Option<i64>, now: i64) -> Option<StaleAns
     if answer.retired_at.is_some() {
         return None;
     }
-    let touched = used_at.unwrap_or(0).max(answer.changed_at);
+    let touched = used_at.unwrap_or(0).max(answer.changed_at).max(answer.checked_at);
     if answer.valid_until.is_some_and(|until| until < now) {
         Some(StaleAnswer::PastItsDate)
+    } else if answer.look_at.is_some_and(|at| at < now) {
+        Some(StaleAnswer::LookAgain)
     } else if now - touched > ANSWER_STALE_MS {
         Some(StaleAnswer::Unused)
     } else {
@@ -117,8 +136,9 @@ pub fn add_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &AnswerInput) -> Result<A
     let id = AnswerId::new(cx.ids, cx.now);
     tx.exec(
         "INSERT INTO answers (
-            ws, id, circle, title, folded, body, language, inboxes, valid_until, created_at, changed_at
-         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)",
+            ws, id, circle, title, folded, body, language, inboxes, valid_until, created_at, changed_at,
+            text_at
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?10)",
         &[
             &cx.actor.ws,
             &id,
@@ -132,6 +152,7 @@ pub fn add_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &AnswerInput) -> Result<A
             &cx.now,
         ],
     )?;
+    answer_pages::save_page(tx, cx, &id, &checked.page, None)?;
     Ok(id)
 }
 
@@ -142,8 +163,9 @@ pub fn change_answer(
     id: &AnswerId,
     input: &AnswerInput,
 ) -> Result<()> {
-    answers::load(tx, cx.actor, id)?.ok_or(Error::NotFound("answer"))?;
-    let checked = check(tx, cx, input, Some(id))?;
+    let before = answers::load(tx, cx.actor, id)?.ok_or(Error::NotFound("answer"))?;
+    let checked = check(tx, cx, input, Some(&before))?;
+    versions::record_earlier(tx, cx, &before)?;
     tx.exec(
         "UPDATE answers
          SET circle = ?3, title = ?4, folded = ?5, body = ?6, language = ?7, inboxes = ?8,
@@ -162,12 +184,13 @@ pub fn change_answer(
             &cx.now,
         ],
     )?;
-    Ok(())
+    answer_pages::save_page(tx, cx, id, &checked.page, Some(&before))
 }
 
-/// Takes an answer out of use; it is kept and can be used again.
+/// Takes an answer out of use, and off the help pages; it is kept and can be used again.
 pub fn retire_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AnswerId) -> Result<()> {
-    set_retired(tx, cx, id, Some(cx.now))
+    set_retired(tx, cx, id, Some(cx.now))?;
+    answer_pages::record_act(tx, cx, id, AnswerAct::Retired)
 }
 
 /// Uses a retired answer again; it counts as looked at now.
@@ -177,11 +200,12 @@ pub fn restore_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AnswerId) -> Result<()>
         "UPDATE answers SET changed_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, id, &cx.now],
     )?;
-    Ok(())
+    answer_pages::record_act(tx, cx, id, AnswerAct::UsedAgain)
 }
 
 fn set_retired(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AnswerId, at: Option<i64>) -> Result<()> {
-    answers::load(tx, cx.actor, id)?.ok_or(Error::NotFound("answer"))?;
+    let before = answers::load(tx, cx.actor, id)?.ok_or(Error::NotFound("answer"))?;
+    versions::record_earlier(tx, cx, &before)?;
     tx.exec(
         "UPDATE answers SET retired_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, id, &at],
@@ -198,8 +222,9 @@ pub fn import_answers(
 ) -> Result<ImportResult> {
     let mut result = ImportResult::default();
     for (place, input) in inputs.iter().enumerate() {
-        let one = import_one(tx, cx, input).map_err(|error| name_in_file(place, input, error))?;
-        *match one {
+        let (_, imported) =
+            import_one(tx, cx, input).map_err(|error| name_in_file(place, input, error))?;
+        *match imported {
             Imported::Added => &mut result.added,
             Imported::Changed => &mut result.changed,
             Imported::Unchanged => &mut result.unchanged,
@@ -208,32 +233,65 @@ pub fn import_answers(
     Ok(result)
 }
 
-enum Imported {
+/// What became of an answer of a file.
+pub(crate) enum Imported {
     Added,
     Changed,
     Unchanged,
 }
 
-fn import_one(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &AnswerInput) -> Result<Imported> {
+pub(crate) fn import_one(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: &AnswerInput,
+) -> Result<(AnswerId, Imported)> {
     let language = language(input);
     let Some(id) = same_title(tx, cx, &plain(&input.title), language)? else {
-        add_answer(tx, cx, input)?;
-        return Ok(Imported::Added);
+        return Ok((add_answer(tx, cx, input)?, Imported::Added));
     };
     let known = answers::load(tx, cx.actor, &id)?.ok_or(Error::NotFound("answer"))?;
     let valid_until = last_moment(&input.valid_until);
-    let is_same =
-        known.body == input.body && known.valid_until == valid_until && known.retired_at.is_none();
+    // What the file does not say stays as it is.
+    let said = |given: &str, known: &str| given.is_empty() || given == known;
+    let is_same = known.body == input.body
+        && known.valid_until == valid_until
+        && known.retired_at.is_none()
+        && said(&input.help_body, &known.help_body)
+        && said(&input.section, &known.section)
+        && said(&input.slug, &known.slug)
+        && said(&input.original, &known.original)
+        && said(&input.audience, known.audience.as_str())
+        && said(&input.help_state, known.help_state.as_str());
     if is_same {
-        return Ok(Imported::Unchanged);
+        return Ok((id, Imported::Unchanged));
     }
-    let inboxes = known.inboxes.iter().map(ToString::to_string).collect();
-    change_answer(tx, cx, &id, &AnswerInput { inboxes, ..input.clone() })?;
-    Ok(Imported::Changed)
+    let or_known = |given: &String, known: &String| {
+        if given.is_empty() { known.clone() } else { given.clone() }
+    };
+    let input = AnswerInput {
+        inboxes: known.inboxes.iter().map(ToString::to_string).collect(),
+        help_body: or_known(&input.help_body, &known.help_body),
+        section: or_known(&input.section, &known.section),
+        look_at: or_known(&input.look_at, &day_of(known.look_at)),
+        original: or_known(&input.original, &known.original),
+        ..input.clone()
+    };
+    change_answer(tx, cx, &id, &input)?;
+    Ok((id, Imported::Changed))
+}
+
+/// True where an answer has the same title and language.
+pub(crate) fn is_known(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &AnswerInput) -> Result<bool> {
+    Ok(same_title(tx, cx, &plain(&input.title), language(input))?.is_some())
+}
+
+/// A moment's day, such as `2026-12-31`; empty for none.
+pub fn day_of(moment: Option<i64>) -> String {
+    moment.map(|at| Moment(at).iso()[..10].to_owned()).unwrap_or_default()
 }
 
 /// Names the answer of a file that cannot be imported.
-fn name_in_file(place: usize, input: &AnswerInput, error: Error) -> Error {
+pub(crate) fn name_in_file(place: usize, input: &AnswerInput, error: Error) -> Error {
     let Error::Invalid(problems) = error else { return error };
     let title = plain(&input.title);
     let name =
@@ -249,13 +307,14 @@ struct CheckedAnswer {
     language: String,
     inboxes: Vec<MailboxId>,
     valid_until: Option<i64>,
+    page: PageInput,
 }
 
 fn check(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     input: &AnswerInput,
-    own: Option<&AnswerId>,
+    own: Option<&TeamAnswer>,
 ) -> Result<CheckedAnswer> {
     let title = plain(&input.title);
     let language = language(input).to_owned();
@@ -266,7 +325,11 @@ fn check(
     if title.is_empty() || title.contains('\0') || title.chars().count() > ANSWER_TITLE_CHARS {
         add("title", format!("Give it a title of at most {ANSWER_TITLE_CHARS} characters."));
     }
-    if let Some(sentence) = wrong_body(&input.body) {
+    let wrong = match wrong_body(&input.body) {
+        Some(sentence) => Some(sentence),
+        None => objection_to_placeholders(tx, cx, &input.body)?,
+    };
+    if let Some(sentence) = wrong {
         add("body", sentence);
     }
     if !is_language(&language) {
@@ -277,7 +340,7 @@ fn check(
         add("valid_until", "The last day is written like 2026-12-31.".into());
     }
     let same = same_title(tx, cx, &title, &language)?;
-    if same.is_some_and(|id| Some(&id) != own) {
+    if same.is_some_and(|id| Some(&id) != own.map(|answer| &answer.id)) {
         add("title", "Another answer in this language has this title.".into());
     }
     let (circle, inboxes) = match circle_of(tx, cx, &input.inboxes)? {
@@ -287,9 +350,11 @@ fn check(
             (Circle::team(), Vec::new())
         }
     };
-    match problems.0.is_empty() {
-        true => Ok(CheckedAnswer { circle, title, language, inboxes, valid_until }),
-        false => Err(Error::Invalid(problems)),
+    let page = answer_pages::check_page(tx, cx, input, (&language, &circle), own, &mut problems)?;
+    if problems.0.is_empty() {
+        Ok(CheckedAnswer { circle, title, language, inboxes, valid_until, page })
+    } else {
+        Err(Error::Invalid(problems))
     }
 }
 
@@ -300,10 +365,7 @@ fn wrong_body(body: &str) -> Option<String> {
     if body.contains('\0') || body.chars().count() > ANSWER_CHARS {
         return Some(format!("An answer has at most {} characters.", thousands(ANSWER_CHARS)));
     }
-    let unknown = unknown_placeholder(body)?;
-    let known: Vec<&str> = PLACEHOLDERS.iter().map(|(name, _)| *name).collect();
-    let known = known.join(", ");
-    Some(format!("There is no {{{{{unknown}}}}}. What can stand there: {known}."))
+    None
 }
 
 /// The inboxes of an answer and who may see it: those who see its inboxes. Inboxes of the team and a
@@ -352,12 +414,12 @@ fn language(input: &AnswerInput) -> &str {
     }
 }
 
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The last millisecond of a day.
-fn last_moment(day: &str) -> Option<i64> {
+pub(crate) fn last_moment(day: &str) -> Option<i64> {
     let day = day.trim();
     if day.is_empty() { None } else { NamedTime::parse(day).map(|day| day.ends) }
 }

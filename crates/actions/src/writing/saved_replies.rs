@@ -3,26 +3,32 @@
 use base::app::Cx;
 use base::error::{Error, Result, ValidationError, ValidationErrors};
 use base::files::blobs;
-use base::ids::{AttachmentId, SavedReplyId};
+use base::ids::{AnswerId, AttachmentId, SavedReplyId};
 use base::limits::{
     ATTACHED_BYTES, ATTACHMENTS, SAVED_REPLIES, SAVED_REPLY_CHARS, SAVED_REPLY_NAME_CHARS,
     megabytes, thousands,
 };
 use db::Tx;
+use knowledge::help_pages;
+use model::fields::CustomField;
+use model::messages::answers;
 use model::messages::attachments::{self, NewAttachment, StoredAttachment};
+use model::messages::markdown_values::escape_markdown;
+use model::messages::placeholder_values::{FIELD_PLACEHOLDER, PlaceholderValues};
 use model::messages::placeholders::{fill, first_word};
-use model::{conversations, mailboxes};
+use model::{conversations, fields, mailboxes};
 
 use crate::sign_in::sessions::own_id;
 use crate::writing::autosaves::AutosaveKey;
 
-/// The placeholder names and their values.
+/// The placeholder names and their values. A field is one as well, under its key: `field.plan`.
 pub const PLACEHOLDERS: &[(&str, &str)] = &[
     ("first_name", "the customer's first name"),
     ("name", "the customer's name"),
     ("email", "the customer's address"),
     ("subject", "the conversation's subject"),
     ("inbox", "the inbox's name"),
+    ("reference", "the reference of your app, such as an order number"),
     ("my_name", "your name"),
     ("my_first_name", "your first name"),
 ];
@@ -37,6 +43,9 @@ db::row! {
         /// Markdown.
         pub body: String,
         pub changed_at: i64,
+        /// How often people put it into a message, and when last.
+        pub uses: i64,
+        pub used_at: Option<i64>,
     } later {
         pub files: Vec<SavedReplyFile>,
     }
@@ -81,6 +90,40 @@ pub fn list_saved_replies(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<SavedReply
     }
     replies.sort_by_cached_key(|reply| reply.folder.to_lowercase());
     Ok(replies)
+}
+
+/// What the composer offers to insert: the saved replies, then links to public help pages in a folder of their own.
+pub fn list_insertable(tx: &mut Tx<'_>, cx: &Cx<'_>, folder: &str) -> Result<Vec<SavedReply>> {
+    let mut replies = list_saved_replies(tx, cx)?;
+    let pages = help_pages::offered_pages(tx, cx.actor.ws, (cx.public_url, cx.now))?;
+    let links = pages.into_iter().filter_map(|page| {
+        Some(SavedReply {
+            id: page.answer.saved_reply()?,
+            name: page.title,
+            folder: folder.to_owned(),
+            body: page.url,
+            changed_at: 0,
+            uses: 0,
+            used_at: None,
+            files: Vec::new(),
+        })
+    });
+    replies.extend(links);
+    Ok(replies)
+}
+
+/// A link to the public help page of an answer, as Markdown; `None` where it has none.
+fn link_to_page(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &SavedReplyId) -> Result<Option<String>> {
+    let answer = AnswerId::of_saved_reply(id);
+    let Some(found) = answers::load(tx, cx.actor, &answer)? else { return Ok(None) };
+    let urls = help_pages::public_urls(
+        tx,
+        cx.actor.ws,
+        (cx.public_url, cx.now),
+        std::slice::from_ref(&answer),
+    )?;
+    let title = found.title.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]");
+    Ok(urls.into_iter().next().map(|(_, url)| format!("[{title}]({url})")))
 }
 
 /// Keeps a text under a name.
@@ -208,8 +251,23 @@ pub fn attach_saved_files(
     attachments::add_stored(tx, cx, place.key(), own_id(cx)?, &files)
 }
 
-/// A saved reply as it reads in one conversation, or in a first mail.
-pub fn fill_saved_reply(
+/// A saved reply as it reads in one conversation, or in a first mail, for whoever puts it in: that is
+/// counted. A link to a help page is not.
+pub fn put_in_saved_reply(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    place: &AutosaveKey,
+    id: &SavedReplyId,
+) -> Result<String> {
+    let text = fill_saved_reply(tx, cx, place, id)?;
+    tx.exec(
+        "UPDATE saved_replies SET uses = uses + 1, used_at = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id, &cx.now],
+    )?;
+    Ok(text)
+}
+
+fn fill_saved_reply(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     place: &AutosaveKey,
@@ -221,26 +279,27 @@ pub fn fill_saved_reply(
     };
     let body: Option<(String,)> =
         tx.opt("SELECT body FROM saved_replies WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
-    let (body,) = body.ok_or(Error::NotFound("saved reply"))?;
+    let Some((body,)) = body else {
+        let link = link_to_page(tx, cx, id)?;
+        return link.ok_or(Error::NotFound("saved reply"));
+    };
     let inbox = match &conversation {
         Some(conversation) => mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?,
         None => None,
     };
-    let conversation = conversation.as_ref();
-    let name = conversation.and_then(|found| found.contact_name.as_deref()).unwrap_or("").trim();
-    let filled = fill(&body, |placeholder| {
-        Some(match placeholder {
-            "first_name" => first_word(name).to_owned(),
-            "name" => name.to_owned(),
-            "email" => conversation.map(|it| it.contact_email.to_string()).unwrap_or_default(),
-            "subject" => conversation.map(|it| it.subject.clone()).unwrap_or_default(),
-            "inbox" => inbox.as_ref().map(|inbox| inbox.name.clone()).unwrap_or_default(),
+    let inbox = inbox.map(|inbox| inbox.name).unwrap_or_default();
+    let values = match &conversation {
+        Some(conversation) => PlaceholderValues::of(tx, cx.actor.ws, conversation, &inbox)?,
+        None => PlaceholderValues::default(),
+    };
+    Ok(fill(&body, |placeholder| {
+        let value = match placeholder {
             "my_name" => cx.actor.name().to_owned(),
             "my_first_name" => first_word(cx.actor.name()).to_owned(),
-            _ => return None,
-        })
-    });
-    Ok(filled)
+            other => values.value_of(other)?,
+        };
+        Some(escape_markdown(&value))
+    }))
 }
 
 /// What is stored of the name and folder of a saved reply.
@@ -285,10 +344,8 @@ fn check(
         let most = thousands(SAVED_REPLY_CHARS);
         add("body", format!("A saved reply has at most {most} characters."));
     }
-    if let Some(unknown) = unknown_placeholder(body) {
-        let known: Vec<&str> = PLACEHOLDERS.iter().map(|(name, _)| *name).collect();
-        let known = known.join(", ");
-        add("body", format!("There is no {{{{{unknown}}}}}. What can stand there: {known}."));
+    if let Some(sentence) = objection_to_placeholders(tx, cx, body)? {
+        add("body", sentence);
     }
     if problems.0.is_empty() {
         Ok(CheckedNames { name, folded, folder })
@@ -297,11 +354,33 @@ fn check(
     }
 }
 
+/// What is wrong with the placeholders of a text: the first that means nothing, and those that there are.
+pub(crate) fn objection_to_placeholders(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    body: &str,
+) -> Result<Option<String>> {
+    let fields = fields::all(tx, cx.actor.ws)?;
+    let Some(unknown) = unknown_placeholder(body, &fields) else { return Ok(None) };
+    let known = PLACEHOLDERS.iter().map(|(name, _)| (*name).to_owned());
+    let known: Vec<String> = known.chain(fields.iter().map(placeholder_of)).collect();
+    let known = known.join(", ");
+    Ok(Some(format!("There is no {{{{{unknown}}}}}. What can stand there: {known}.")))
+}
+
+/// The name of a field's placeholder.
+pub fn placeholder_of(field: &CustomField) -> String {
+    format!("{FIELD_PLACEHOLDER}{}", field.key)
+}
+
 /// The first placeholder that means nothing.
-pub(crate) fn unknown_placeholder(body: &str) -> Option<String> {
+fn unknown_placeholder(body: &str, fields: &[CustomField]) -> Option<String> {
     let mut unknown = None;
     fill(body, |name| {
-        let known = PLACEHOLDERS.iter().any(|(known, _)| *known == name);
+        let known = match name.strip_prefix(FIELD_PLACEHOLDER) {
+            Some(key) => fields.iter().any(|field| field.key == key),
+            None => PLACEHOLDERS.iter().any(|(known, _)| *known == name),
+        };
         if !known && unknown.is_none() {
             unknown = Some(name.to_owned());
         }
@@ -312,11 +391,24 @@ pub(crate) fn unknown_placeholder(body: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use db::Json;
+    use model::fields::{FieldKind, FieldOwner};
+
     use super::*;
 
     #[test]
     fn a_misspelled_placeholder_is_found() {
-        assert_eq!(unknown_placeholder("{{first_name}} {{frist}}").as_deref(), Some("frist"));
-        assert_eq!(unknown_placeholder("{{first_name|you}} {{email}}"), None);
+        let plan = CustomField {
+            key: "plan".into(),
+            owner: FieldOwner::Contact,
+            kind: FieldKind::Text,
+            choices: Json(Vec::new()),
+        };
+        let unknown = |body| unknown_placeholder(body, std::slice::from_ref(&plan));
+        assert_eq!(unknown("{{first_name}} {{frist}}").as_deref(), Some("frist"));
+        assert_eq!(unknown("{{first_name|you}} {{email}} {{ reference }}"), None);
+        assert_eq!(unknown("{{field.plan|none}}"), None);
+        assert_eq!(unknown("{{field.order}}").as_deref(), Some("field.order"));
+        assert_eq!(unknown("{{plan}}").as_deref(), Some("plan"));
     }
 }

@@ -41,6 +41,7 @@ pub use crate::operations::conversations::list_topics::list_topics;
 pub use crate::operations::conversations::merge_conversations::{
     MergeConversationsInput, merge_conversations,
 };
+pub use crate::operations::conversations::set_fields::{SetFieldsInput, set_fields};
 pub use crate::operations::conversations::set_sorting::{SetSortingInput, set_sorting};
 pub use crate::operations::conversations::set_status::{SetStatusInput, set_status};
 pub use crate::operations::conversations::split_conversation::{
@@ -64,8 +65,10 @@ pub use crate::operations::messages::start_conversation::{
 };
 pub use crate::operations::messages::stop_message::stop_message;
 pub use crate::operations::workspace::get_reports::{GetReportsInput, get_reports};
+pub use crate::operations::workspace::list_fields::list_fields;
 pub use crate::operations::workspace::list_rules::list_rules;
 pub use crate::operations::workspace::sandbox_inbound::{SandboxInboundInput, sandbox_inbound};
+pub use crate::operations::workspace::set_contact_fields::set_contact_fields;
 pub use search::list::{CountEffort, ListCount};
 pub use tool::{Tool, with_tool};
 
@@ -223,10 +226,15 @@ pub static OPERATIONS: &[Operation] = &[
     conversations::list_conversations::OPERATION,
     conversations::get_conversation::OPERATION,
     workspace::get_contact::OPERATION,
+    conversations::get_customer_panel::OPERATION,
     conversations::add_note::OPERATION,
     conversations::hand_over::OPERATION,
     conversations::set_status::OPERATION,
     conversations::set_sorting::OPERATION,
+    conversations::set_fields::OPERATION,
+    workspace::set_contact_fields::OPERATION,
+    conversations::link_item::OPERATION,
+    conversations::unlink_item::OPERATION,
     conversations::tag_conversation::OPERATION,
     conversations::assign_conversation::OPERATION,
     conversations::update_conversations::OPERATION,
@@ -241,6 +249,7 @@ pub static OPERATIONS: &[Operation] = &[
     conversations::list_tags::OPERATION,
     workspace::list_team::OPERATION,
     conversations::list_topics::OPERATION,
+    workspace::list_fields::OPERATION,
     workspace::search_answers::OPERATION,
     documents::search_documents::OPERATION,
     documents::download_document::OPERATION,
@@ -266,6 +275,7 @@ pub static OPERATIONS: &[Operation] = &[
     workspace::list_events::OPERATION,
     workspace::sandbox_inbound::OPERATION,
     workspace::pause_agent::OPERATION,
+    workspace::resume_agent::OPERATION,
 ];
 
 /// The input of an operation that only the path says something to.

@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::files::blob_files::BlobFiles;
 use crate::files::partial_uploads::PartialUploads;
 use crate::files::private_files;
+use crate::usage::{self, UsageKind};
 
 /// Up to this many bytes, after compression, a blob lives in the database.
 const INLINE_BYTES: usize = 100 * 1024;
@@ -450,14 +451,17 @@ pub fn first_file(tx: &mut Tx<'_>) -> Result<Option<String>> {
 pub fn keep(tx: &mut Tx<'_>, ws: i64, blob: &Blob) -> Result<()> {
     // Where transactions overlap, one that deletes the row because it cannot see who refers to it must
     // fail and be tried again: only a change of the row tells it so.
-    let known = tx.pick("NOTHING", "UPDATE SET size = excluded.size");
-    tx.exec(
-        &format!(
-            "INSERT INTO blobs (ws, hash, size, packed) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (ws, hash) DO {known}"
-        ),
-        &[&ws, &blob.hash, &blob.size, &blob.packed],
-    )?;
+    let sql = tx.pick(
+        "INSERT INTO blobs (ws, hash, size, packed) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (ws, hash) DO NOTHING RETURNING TRUE",
+        "INSERT INTO blobs (ws, hash, size, packed) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (ws, hash) DO UPDATE SET size = excluded.size
+         RETURNING xmax = 0",
+    );
+    let added: Option<(bool,)> = tx.opt(sql, &[&ws, &blob.hash, &blob.size, &blob.packed])?;
+    if added == Some((true,)) {
+        usage::add_held(tx, ws, UsageKind::Bytes, &blob.hash, blob.size)?;
+    }
     Ok(())
 }
 

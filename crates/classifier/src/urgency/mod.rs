@@ -5,8 +5,10 @@
 //! anything by if it is answered next week or never. Words such as "urgent" count for little, in
 //! either direction: people write them over ordinary questions and leave them out of emergencies.
 
+mod days;
 mod situation;
 
+use jiff::civil::Date;
 use situation::Situation;
 
 use crate::model::TopicModel;
@@ -44,6 +46,8 @@ pub struct UrgencyVerdict {
 
 /// Points from which on a mail is urgent.
 const HIGH: f64 = 3.0;
+/// Points from which on all that is said makes a mail urgent, none of it being enough by itself.
+const PRESSING: f64 = 1.6;
 /// Points from which on a mail can wait.
 const LOW: f64 = 2.0;
 /// Reasons that are given.
@@ -51,9 +55,16 @@ const REASONS: usize = 3;
 
 /// How urgent a mail is, by rules. `text` is what its writer wrote, without quoted history.
 pub fn urgency(subject: &str, text: &str) -> UrgencyVerdict {
-    let situation = Situation::of(subject, text);
+    urgency_on(subject, text, None)
+}
+
+/// The same for a mail that was written on a day, where its writer is: what is named by its weekday or
+/// date may be today or tomorrow.
+pub fn urgency_on(subject: &str, text: &str, today: Option<Date>) -> UrgencyVerdict {
+    let situation = Situation::of(subject, text, today);
     let (high, low) = (situation.high(), situation.low());
-    let level = if high >= HIGH && low < HIGH {
+    let pressing = situation.pressing() > PRESSING;
+    let level = if (high >= HIGH || pressing) && low < HIGH {
         UrgencyLevel::High
     } else if low >= LOW && high < HIGH {
         UrgencyLevel::Low
@@ -61,7 +72,7 @@ pub fn urgency(subject: &str, text: &str) -> UrgencyVerdict {
         UrgencyLevel::Normal
     };
     let mut reasons = match level {
-        UrgencyLevel::High => situation.reasons_for_high(),
+        UrgencyLevel::High => situation.reasons_for_high(high >= HIGH),
         UrgencyLevel::Low => situation.reasons_for_low(),
         UrgencyLevel::Normal => Vec::new(),
     };
@@ -71,8 +82,13 @@ pub fn urgency(subject: &str, text: &str) -> UrgencyVerdict {
 
 /// The same, corrected by what people decided: a model whose topics are the names of the levels
 /// ([`UrgencyLevel::as_str`]), learned from the same texts, overrules the rules where it is sure.
-pub fn urgency_with(subject: &str, text: &str, decided: &TopicModel) -> UrgencyVerdict {
-    let by_rules = urgency(subject, text);
+pub fn urgency_with(
+    subject: &str,
+    text: &str,
+    today: Option<Date>,
+    decided: &TopicModel,
+) -> UrgencyVerdict {
+    let by_rules = urgency_on(subject, text, today);
     let learned = decided.sort(&format!("{subject}\n{text}"));
     let level = learned.topic.as_deref().and_then(UrgencyLevel::parse);
     match level.filter(|level| *level != by_rules.level) {
@@ -111,6 +127,14 @@ mod tests {
         ] {
             assert_eq!(level(subject, text), UrgencyLevel::High, "{text}");
         }
+    }
+
+    #[test]
+    fn a_weekday_is_near_by_the_day_of_the_mail() {
+        let (subject, text) =
+            ("Dress", "The dress for the wedding on Friday came in the wrong size.");
+        let level = |day| urgency_on(subject, text, Some(jiff::civil::date(2026, 11, day))).level;
+        assert_eq!((level(19), level(16)), (UrgencyLevel::High, UrgencyLevel::Normal));
     }
 
     #[test]
@@ -199,7 +223,7 @@ mod tests {
         examples.extend((0..40).map(|at| SorterExample::from_decision(&other(at), Some("normal"))));
         let model = TopicModel::learn(&examples);
         assert_eq!(level("", &text(99)), UrgencyLevel::Normal);
-        let corrected = urgency_with("", &text(99), &model);
+        let corrected = urgency_with("", &text(99), None, &model);
         assert_eq!(corrected.level, UrgencyLevel::High);
         assert_eq!(corrected.reasons[0], "You decided so about similar mail.");
     }

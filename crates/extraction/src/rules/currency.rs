@@ -22,6 +22,12 @@ const CODES: &[&str] = &[
 const DOUBTFUL: &[&str] =
     &["ALL", "TOP", "TRY", "CUP", "MOP", "PEN", "LAK", "ERN", "BAM", "COP", "SOS"];
 
+/// Codes that end a company's name in a country with another currency: `Sdn Bhd`. They count beside a
+/// figure alone.
+const COMPANY_FORMS: &[&str] = &["BHD", "BND"];
+/// The word before such a form, also as it is misread.
+const BEFORE_FORM: &[&str] = &["sdn", "son", "5dn", "sdm", "san"];
+
 const SIGNS: &[(char, &str)] = &[
     ('€', "EUR"),
     ('£', "GBP"),
@@ -49,6 +55,9 @@ const NAMES: &[(&str, &str)] = &[
     ("pounds", "GBP"),
 ];
 
+/// What stands for Malaysian money on receipts.
+const RINGGIT: &str = "RM";
+
 /// Dollars other than those of the United States, by what stands before the sign.
 const DOLLARS: &[(&str, &str)] = &[
     ("CA", "CAD"),
@@ -73,11 +82,22 @@ pub fn code(text: &str) -> Option<String> {
 /// The currencies that a text names, with how surely: a code in capitals, a sign, a word.
 pub fn find_all(text: &str, tokens: &[WordToken]) -> Vec<(&'static str, u32)> {
     let mut found = Vec::new();
-    for token in tokens {
+    let figure = |at: Option<usize>| {
+        let token = at.and_then(|at| tokens.get(at));
+        token.is_some_and(|token| token.word.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    for (at, token) in tokens.iter().enumerate() {
         let raw = &text[token.start..token.end];
         // "EUR12,50" is written without a space, too.
         let letters = raw.trim_matches(|c: char| c.is_ascii_digit());
-        if let Some(known) = CODES.iter().find(|known| **known == letters) {
+        let alone = letters.len() == raw.len();
+        let beside_figure = !alone || figure(Some(at + 1)) || figure(at.checked_sub(1));
+        if letters == RINGGIT && beside_figure {
+            found.push(("MYR", 3));
+        }
+        let named = at.checked_sub(1).is_some_and(|at| BEFORE_FORM.contains(&&*tokens[at].word));
+        let form = COMPANY_FORMS.contains(&letters) && (named || !beside_figure);
+        if let Some(known) = CODES.iter().find(|known| **known == letters && !form) {
             let sure = if DOUBTFUL.contains(known) { 0 } else { 4 };
             found.push((*known, sure));
         }
@@ -116,6 +136,11 @@ mod tests {
             ("12 zł", Some("PLN")),
             ("Rs. 319.00", Some("INR")),
             ("twelve", None),
+            ("ACME TRADING SDN BHD", None),
+            ("ACME TRADING SDN. BHD. (1234-X)", None),
+            ("Total BHD 12.500", Some("BHD")),
+            ("TOTAL RM 60.30", Some("MYR")),
+            ("RM60.30", Some("MYR")),
         ] {
             assert_eq!(best(text), expected, "{text}");
         }

@@ -1,4 +1,4 @@
-//! The row of an IMAP account: the server to fetch from, and the cursor.
+//! The row of a fetched mailbox: the server to fetch from, and the cursor.
 
 use std::fmt;
 use std::ops::Deref;
@@ -25,10 +25,11 @@ pub struct ImapServer {
     pub by_operator: bool,
 }
 
-/// An inbox with the IMAP account that its mail is fetched from.
+/// An inbox with the account that its mail is fetched from.
 #[derive(Clone)]
 pub struct ImapAccount {
     pub inbox: RecipientInbox,
+    pub protocol: FetchProtocol,
     pub server: ImapServer,
     pub auth: MailAuth,
     /// Sealed: only the server can open it. Empty where a grant is used.
@@ -55,6 +56,12 @@ pub struct FolderCursor {
     pub last_uid: i64,
     /// Mails up to this UID may have been fetched under an older UIDVALIDITY.
     pub seen_to: i64,
+}
+
+string_enum! {
+    /// What mail is fetched by. With Microsoft Graph, `username` is the mailbox, and `folder`, the cursor
+    /// and what follows a fetch mean nothing: how far each folder was read is in `graph_folders`.
+    FetchProtocol { Imap = "imap", Graph = "graph" }
 }
 
 string_enum! {
@@ -156,6 +163,7 @@ db::row! {
         address: EmailAddress = "m.address",
         name: String = "m.name",
         circle: Circle = "m.circle",
+        protocol: FetchProtocol,
         host: String,
         port: u16,
         security: Security,
@@ -184,6 +192,7 @@ impl From<AccountRow> for ImapAccount {
         let (last_uid, seen_to) = (row.last_uid, row.seen_to);
         ImapAccount {
             inbox: RecipientInbox { ws: row.ws, workspace: row.workspace, mailbox },
+            protocol: row.protocol,
             server: ImapServer {
                 host: row.host,
                 port: row.port,

@@ -132,6 +132,29 @@ pub fn note_failure(
     Ok(())
 }
 
+/// Leaves a server alone for as long as it asks, which is no failure. False where no round went well for
+/// a long time, or the lease was lost.
+pub fn stay_away(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    account: &ImapAccount,
+    wait_ms: i64,
+) -> Result<bool> {
+    let put_off = tx.exec(
+        "UPDATE imap_accounts SET holder = '', next_attempt_at = ?4
+         WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3
+           AND coalesce(last_fetched_at, created_at) > ?5",
+        &[
+            &cx.actor.ws,
+            &account.inbox.mailbox.id,
+            &account.holder,
+            &(cx.now + wait_ms),
+            &(cx.now - FETCHING_FAILED_MS),
+        ],
+    )?;
+    Ok(put_off == 1)
+}
+
 /// Asks the owners to sign in again, which nothing else replaces.
 fn tell_sign_in(
     tx: &mut Tx<'_>,
@@ -208,22 +231,38 @@ pub fn note_skipped(
     uid: i64,
     why: &str,
 ) -> Result<bool> {
-    let found: Option<(Option<i64>,)> = tx.opt(
-        "SELECT skipped_told_at FROM imap_accounts
+    let moved = tx.exec(
+        "UPDATE imap_accounts SET last_uid = ?4
          WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3 AND last_uid < ?4",
         &[&cx.actor.ws, &account.inbox.mailbox.id, &account.holder, &uid],
     )?;
+    if moved == 0 {
+        return Ok(false);
+    }
+    let sentence = format!("The mail with the number {uid} in {}: {why}", account.folder);
+    note_passed_over(tx, cx, account, &sentence)
+}
+
+/// Counts a mail that is not fetched, and sends the owners a notice, at most once a day.
+pub fn note_passed_over(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    account: &ImapAccount,
+    sentence: &str,
+) -> Result<bool> {
+    let found: Option<(Option<i64>,)> = tx.opt(
+        "SELECT skipped_told_at FROM imap_accounts
+         WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3",
+        &[&cx.actor.ws, &account.inbox.mailbox.id, &account.holder],
+    )?;
     let Some((told_at,)) = found else { return Ok(false) };
     let tell_now = told_at.is_none_or(|at| cx.now - at >= DAY_MS);
-    let sentence = format!("The mail with the number {uid} in {}: {why}", account.folder);
     tx.exec(
-        "UPDATE imap_accounts SET last_uid = ?3, skipped = skipped + 1, last_skipped = ?4,
-            skipped_told_at = ?5
+        "UPDATE imap_accounts SET skipped = skipped + 1, last_skipped = ?3, skipped_told_at = ?4
          WHERE ws = ?1 AND mailbox = ?2",
         &[
             &cx.actor.ws,
             &account.inbox.mailbox.id,
-            &uid,
             &sentence,
             &if tell_now { Some(cx.now) } else { told_at },
         ],

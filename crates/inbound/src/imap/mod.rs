@@ -1,11 +1,12 @@
-//! State of mail fetching by IMAP: which inbox is due, how far each has been fetched, and errors.
-//! The network code is in the server crate.
+//! State of mail fetching by IMAP or Microsoft Graph: which inbox is due, how far each has been fetched,
+//! and errors. The network code is in the server crate.
 //!
 //! The row is the job. A process claims an inbox by a lease and renews it, so that only one of
 //! several processes fetches its mail. The cursor moves only after a mail is filed, and duplicates
 //! are recognized by Message-ID and content, so that a crash repeats a download and nothing else.
 
 mod account;
+mod graph_folders;
 mod health;
 mod sent_folder;
 
@@ -13,16 +14,23 @@ use base::error::Result;
 use base::files::blobs::Blobs;
 use base::ids::Ids;
 use base::limits::FETCHING_LEASE_MS;
+use base::unless_resting;
 use db::Tx;
 use model::mailboxes::Mailbox;
 use outbound::messages::header_key;
 
 use account::AccountRow;
 
-pub use account::{FolderCursor, ImapAccount, ImapServer, PostFetchAction, Security};
+pub use account::{
+    FetchProtocol, FolderCursor, ImapAccount, ImapServer, PostFetchAction, Security,
+};
+pub use graph_folders::{
+    GraphCursor, GraphFolder, forget_graph_link, graph_cursor, has_message_id, note_graph_item,
+    note_graph_passed_over, note_graph_stuck, set_graph_link,
+};
 pub use health::{
-    FetchFailure, FetchFailureKind, failing, let_go, note_failure, note_round, note_skipped,
-    note_stuck,
+    FetchFailure, FetchFailureKind, failing, let_go, note_failure, note_passed_over, note_round,
+    note_skipped, note_stuck, stay_away,
 };
 pub use sent_folder::{
     SentCursor, end_copy, note_copy_refused, plan_copy, planned_copies, sent_cursor,
@@ -40,7 +48,8 @@ pub fn claim_due(tx: &mut Tx<'_>, ids: &Ids, now: i64, most: usize) -> Result<Ve
     let due: Vec<(i64, String)> = tx.all(
         &format!(
             "SELECT ws, mailbox FROM imap_accounts
-             WHERE next_attempt_at <= ?1 ORDER BY next_attempt_at LIMIT ?2{lock}"
+             WHERE next_attempt_at <= ?1 AND {} ORDER BY next_attempt_at LIMIT ?2{lock}",
+            unless_resting!()
         ),
         &[&now, &(most as i64)],
     )?;
@@ -84,15 +93,26 @@ pub fn release_all(tx: &mut Tx<'_>, now: i64) -> Result<()> {
 
 /// When the next inbox is due.
 pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<i64>> {
-    let (next,): (Option<i64>,) = tx.one("SELECT min(next_attempt_at) FROM imap_accounts", &[])?;
+    let (next,): (Option<i64>,) = tx.one(
+        concat!(
+            "SELECT (SELECT next_attempt_at FROM imap_accounts WHERE ",
+            unless_resting!(),
+            " ORDER BY next_attempt_at LIMIT 1)"
+        ),
+        &[],
+    )?;
     Ok(next)
 }
 
-/// Renews an inbox's lease; false when another process has claimed it, or it was set up anew or
-/// removed.
+/// Renews an inbox's lease; false when another process has claimed it, it was set up anew or removed, or its
+/// workspace rests.
 pub fn hold(tx: &mut Tx<'_>, account: &ImapAccount, now: i64) -> Result<bool> {
     let held = tx.exec(
-        "UPDATE imap_accounts SET next_attempt_at = ?4 WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3",
+        concat!(
+            "UPDATE imap_accounts SET next_attempt_at = ?4
+             WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3 AND ",
+            unless_resting!()
+        ),
         &[
             &account.inbox.ws,
             &account.inbox.mailbox.id,
@@ -108,14 +128,15 @@ pub fn hold_all(tx: &mut Tx<'_>, accounts: &[ImapAccount], now: i64) -> Result<V
     accounts.iter().map(|account| hold(tx, account, now)).collect()
 }
 
-/// True while the lease is held. Filing checks this in its own transaction, so that ending the
+/// True while the lease is held and the workspace does not rest. Filing checks this in its own transaction, so that ending the
 /// fetching and filing are serialized.
 pub fn is_held(tx: &mut Tx<'_>, account: &ImapAccount, mailbox: &Mailbox) -> Result<bool> {
     let lock = tx.pick("", " FOR SHARE");
     let found: Option<(String,)> = tx.opt(
         &format!(
             "SELECT mailbox FROM imap_accounts
-             WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3{lock}"
+             WHERE ws = ?1 AND mailbox = ?2 AND holder = ?3 AND {}{lock}",
+            unless_resting!()
         ),
         &[&account.inbox.ws, &mailbox.id, &account.holder],
     )?;

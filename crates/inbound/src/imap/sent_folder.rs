@@ -4,6 +4,7 @@ use base::app::Cx;
 use base::error::Result;
 use base::ids::{MailboxId, MessageId};
 use db::Tx;
+use model::mailboxes::outgoing_servers::{self, SubmissionProtocol};
 
 use super::ImapAccount;
 
@@ -52,7 +53,8 @@ pub fn set_sent_cursor(
     Ok(set == 1)
 }
 
-/// Plans a copy of a message that was sent from an inbox, where its mail is fetched.
+/// Plans a copy of a message that was sent from an inbox, where its mail is fetched by IMAP and sent by
+/// something else than Microsoft Graph, which keeps what it sends.
 pub fn plan_copy(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -60,10 +62,13 @@ pub fn plan_copy(
     message: &MessageId,
 ) -> Result<()> {
     let fetched: Option<(String,)> = tx.opt(
-        "SELECT mailbox FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
+        "SELECT mailbox FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2 AND protocol = 'imap'",
         &[&cx.actor.ws, mailbox],
     )?;
-    if fetched.is_some() {
+    if fetched.is_some()
+        && outgoing_servers::protocol_of(tx, cx.actor.ws, mailbox)?
+            != Some(SubmissionProtocol::Graph)
+    {
         tx.exec(
             "INSERT INTO sent_copies (ws, mailbox, message, attempts) VALUES (?1, ?2, ?3, 0)
              ON CONFLICT (ws, mailbox, message) DO NOTHING",

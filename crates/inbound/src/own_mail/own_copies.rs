@@ -13,6 +13,7 @@ use base::ids::MessageId;
 use db::{Json, Tx};
 use mail::{Attachment, Dmarc};
 use model::installation::mail_secret::MailSecret;
+use model::mailboxes::Mailbox;
 use model::messages::attachments::AttachmentInfo;
 
 use crate::incoming_mail::IncomingMail;
@@ -83,6 +84,24 @@ fn is_notice(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, incoming: &IncomingMail) ->
         &[&incoming.mail.from.email, &cx.actor.ws],
     )?;
     Ok(inbox.is_some())
+}
+
+/// True for a notice in the folder of sent mail of the inbox that it was sent from. Notices are not stored,
+/// and only those who may use the mailbox put anything there, so the loop mark and the sender must suffice.
+pub(crate) fn is_sent_notice(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    secret: &MailSecret,
+    mailbox: &Mailbox,
+    (incoming, signs): (&IncomingMail, &OwnMarkers),
+) -> Result<bool> {
+    let mark = signs.loop_mark.as_deref();
+    let marked = mark.and_then(|mark| mail::message_of_loop_mark(secret.as_bytes(), mark));
+    let from = EmailAddress::new(&incoming.mail.from.email);
+    let Some(id) = marked.filter(|_| from == mailbox.address) else { return Ok(false) };
+    let message: Option<(String,)> =
+        tx.opt("SELECT id FROM messages WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, &id])?;
+    Ok(message.is_none())
 }
 
 /// True when a text contains another, ignoring changes to white space, line ends and punctuation. A text

@@ -18,6 +18,7 @@ use model::conversations::timeline::RetiredBy;
 use model::conversations::{self, Conversation, NewConversation};
 use model::figures::counted_mail::{self, CountedMail};
 use model::figures::report_facts::{self, ReportMeasure, count_sent};
+use model::installation::mail_secret;
 use model::mailboxes::Mailbox;
 use model::messages::attachments::AttachmentInfo;
 use model::messages::helper_drafts;
@@ -28,6 +29,7 @@ use crate::duplicates::{self, MailLookup};
 use crate::imap;
 use crate::incoming_mail::{FiledMail, IncomingMail};
 use crate::mail_dates::MailDates;
+use crate::own_mail::own_copies;
 use crate::own_mail::own_markers::OwnMarkers;
 use crate::parsing;
 use crate::receive;
@@ -74,7 +76,7 @@ async fn ingest(app: &App, delivery: InboundMail, fetched: FetchedMail) -> Resul
             }
             joins => joins,
         };
-        file(tx, cx, mailbox, &incoming, &dates, joins)
+        file(tx, cx, mailbox, (&incoming, &signs), &fetched, &dates, joins)
     })
     .await
 }
@@ -83,17 +85,25 @@ fn file(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,
-    incoming: &IncomingMail,
+    (incoming, signs): (&IncomingMail, &OwnMarkers),
+    fetched: &FetchedMail,
     dates: &MailDates,
     joins: Option<Conversation>,
 ) -> Result<Ingested> {
     let mail = &incoming.mail;
     let others = others(mailbox, mail);
     let Some(contact) = others.first() else { return Ok(Ingested::OwnCopy) };
-    let unknown = match duplicates::look_up(tx, cx, mailbox, incoming)? {
+    let unknown = match duplicates::look_up_fetched(tx, cx, mailbox, incoming, fetched, dates)? {
         MailLookup::Duplicate(known) => return Ok(Ingested::Duplicate(known.filed)),
         MailLookup::Unknown(unknown) => unknown,
     };
+    // A provider may give what Mailroom sent another Message-ID.
+    let secret = mail_secret::mail_secret(tx, cx)?;
+    if own_copies::is_one(tx, cx, &secret, incoming, signs)?
+        || own_copies::is_sent_notice(tx, cx, &secret, mailbox, (incoming, signs))?
+    {
+        return Ok(Ingested::OwnCopy);
+    }
     let begins = joins.is_none();
     let mut conversation = match joins {
         Some(conversation) => conversation,

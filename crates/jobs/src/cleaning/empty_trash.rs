@@ -8,6 +8,7 @@ use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::{ConversationId, UploadId, WorkspaceId};
 use base::limits::MINUTE_MS;
+use base::unless_suspended;
 use db::Tx;
 use model::documents::uploads;
 use model::erasure;
@@ -46,10 +47,14 @@ impl BackgroundJob for EmptyTrash {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(at) FROM (
-             SELECT min(erase_at) AS at FROM conversations WHERE erase_at IS NOT NULL
-             UNION ALL SELECT min(due_at) FROM unused_blobs
-         ) AS due"
+        concat!(
+            "SELECT min(at) FROM (
+                 SELECT (SELECT erase_at FROM conversations WHERE erase_at IS NOT NULL AND ",
+            unless_suspended!(),
+            " ORDER BY erase_at LIMIT 1) AS at
+                 UNION ALL SELECT min(due_at) FROM unused_blobs
+             ) AS due"
+        )
     }
 
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {

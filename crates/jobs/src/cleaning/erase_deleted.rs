@@ -29,7 +29,7 @@ const LATER_MS: i64 = 60 * MINUTE_MS;
 /// A command that waits for another process looks this often.
 const LOOKS_EVERY: Duration = Duration::from_millis(100);
 
-const ROWS: JobRows = job_rows!("deletions", "due_at", "mailbox");
+const ROWS: JobRows = job_rows!(always "deletions", "due_at", "mailbox");
 
 const CLAIM: ClaimRule = ClaimRule { due: ROWS.due, lease: ROWS.move_to, at_once: 2 };
 

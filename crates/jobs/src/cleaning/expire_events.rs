@@ -5,6 +5,7 @@ use base::concurrency::future::BoxFuture;
 use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::limits::{AGENT_ACTS_KEPT_MS, AGENT_CALLS_KEPT_MS, EVENTS_KEPT_MS};
+use base::unless_suspended;
 use db::Tx;
 use model::conversations::agent_acts;
 use model::people::agent_calls;
@@ -14,20 +15,23 @@ use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 
 /// Deletion starts when the oldest event is an hour past its retention of 30 days, so that many are
 /// deleted at a time. One that could not be deleted is retried with others. A step of a sign-in goes as
-/// soon as it has expired.
-const EARLIEST: &str = "SELECT min(due_at) FROM (
+/// soon as it has expired. Events of suspended workspaces stay, because their deliveries rest.
+const EARLIEST: &str = concat!(
+    "SELECT min(due_at) FROM (
         SELECT (
             SELECT e.created_at FROM events e
             WHERE NOT EXISTS (
                 SELECT 1 FROM job_failures f
                 WHERE f.ws = e.ws AND f.queue = 'retention' AND f.job = e.id
-            )
-            ORDER BY e.created_at LIMIT 1
+            ) AND e.",
+    unless_suspended!(),
+    " ORDER BY e.created_at LIMIT 1
         ) + 2595600000 AS due_at
         UNION ALL SELECT min(expires_at) FROM sign_in_steps
         UNION ALL SELECT min(at) + 2595600000 FROM agent_acts
         UNION ALL SELECT min(at) + 7779600000 FROM agent_calls
-    ) AS due";
+    ) AS due"
+);
 /// Events deleted in one transaction.
 const AT_ONCE: i64 = 500;
 
@@ -88,13 +92,16 @@ impl ExpireEvents {
 
 fn old_events(tx: &mut Tx<'_>, now: i64) -> Result<Vec<DueJob>> {
     let old: Vec<(i64, String)> = tx.all(
-        "SELECT e.ws, e.id FROM events e
+        concat!(
+            "SELECT e.ws, e.id FROM events e
          WHERE e.created_at < ?1 AND NOT EXISTS (
              SELECT 1 FROM job_failures f
              WHERE f.ws = e.ws AND f.queue = 'retention' AND f.job = e.id
                AND (f.next_attempt_at IS NULL OR f.next_attempt_at > ?2)
-         )
-         ORDER BY e.created_at LIMIT ?3",
+         ) AND e.",
+            unless_suspended!(),
+            " ORDER BY e.created_at LIMIT ?3"
+        ),
         &[&(now - EVENTS_KEPT_MS), &now, &AT_ONCE],
     )?;
     Ok(old.into_iter().map(DueJob::from).collect())

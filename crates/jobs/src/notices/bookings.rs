@@ -34,7 +34,7 @@ pub(crate) static HOLD_JOB: RowJob = RowJob {
     run: end_hold,
 };
 
-const REMINDER_ROWS: JobRows = job_rows!("bookings", "remind_at", "id");
+const REMINDER_ROWS: JobRows = job_rows!(outward "bookings", "remind_at", "id");
 
 /// Reminds guests and hosts of their appointments.
 pub(crate) static REMINDER_JOB: RowJob = RowJob {
@@ -46,7 +46,7 @@ pub(crate) static REMINDER_JOB: RowJob = RowJob {
     run: remind,
 };
 
-const ACT_ROWS: JobRows = job_rows!("bookings", "act_at", "id");
+const ACT_ROWS: JobRows = job_rows!(outward "bookings", "act_at", "id");
 
 /// Does what an agent planned and nobody stopped.
 pub(crate) static ACT_JOB: RowJob = RowJob {

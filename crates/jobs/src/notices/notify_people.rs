@@ -10,6 +10,7 @@ use base::error::Result;
 use base::ids::{ConversationId, UserId};
 use db::Tx;
 use model::people::notifications::dispatch;
+use outbound::approval_mail;
 
 use crate::OpenPages;
 use crate::runs::failures::{JobRevival, JobRule, send_no_notice, system};
@@ -19,7 +20,7 @@ use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 /// Facts looked at in one round; each of their people is told once.
 const AT_ONCE: i64 = 200;
 
-const ROWS: JobRows = job_rows!("notice_facts", "due_at", "person");
+const ROWS: JobRows = job_rows!(outward "notice_facts", "due_at", "person");
 
 /// What cannot be told is reported by the log and the metrics.
 pub(crate) const RULE: JobRule = JobRule {
@@ -76,5 +77,6 @@ fn tell(
     let is_open = |conversation: &ConversationId| {
         open_pages.is_some_and(|pages| pages.has_open(ws, conversation, &person, now))
     };
-    dispatch::tell_due(tx, &Cx { now, ..app.cx(&actor) }, &person, &is_open)
+    let cx = Cx { now, ..app.cx(&actor) };
+    dispatch::tell_due(tx, &cx, &person, &is_open, approval_mail::of_conversation)
 }

@@ -13,7 +13,7 @@ use crate::runs::failures::{notify_owners, system};
 use crate::runs::job_rows::{JobRows, RowJob, job_rows};
 use crate::runs::runtime::DueJob;
 
-const ROWS: JobRows = job_rows!("document_requests", "remind_at", "id");
+const ROWS: JobRows = job_rows!(outward "document_requests", "remind_at", "id");
 
 /// Writes the due reminders as scheduled messages.
 pub(crate) static JOB: RowJob = RowJob {

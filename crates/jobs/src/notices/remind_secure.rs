@@ -14,7 +14,7 @@ use crate::runs::failures::{notify_owners, system};
 use crate::runs::job_rows::{JobRows, RowJob, job_rows};
 use crate::runs::runtime::DueJob;
 
-const ROWS: JobRows = job_rows!("secure_messages", "remind_at", "message");
+const ROWS: JobRows = job_rows!(outward "secure_messages", "remind_at", "message");
 
 /// Writes the due reminders as scheduled messages.
 pub(crate) static JOB: RowJob = RowJob {

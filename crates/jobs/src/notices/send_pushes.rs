@@ -27,7 +27,7 @@ const CLAIMED_AT_ONCE: usize = 20;
 /// How long the proof of who sends is valid. RFC 8292 allows a day; push services' clocks differ.
 const PROOF_MS: i64 = 12 * HOUR_MS;
 
-const ROWS: JobRows = job_rows!("push_messages", "due_at", "id");
+const ROWS: JobRows = job_rows!(outward "push_messages", "due_at", "id");
 
 /// A failed message is reported by the log and the metrics.
 pub(crate) const RULE: JobRule = ROWS.deleting(Queue::PushMessages, send_no_notice);
@@ -104,12 +104,7 @@ impl SendPushes {
 
 fn claim_due(tx: &mut Tx<'_>, now: i64, most: i64) -> Result<Vec<DueJob>> {
     let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
-    let due: Vec<(i64, String)> = tx.all(
-        &format!(
-            "SELECT ws, id FROM push_messages WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2{lock}"
-        ),
-        &[&now, &most],
-    )?;
+    let due: Vec<(i64, String)> = tx.all(&format!("{}{lock}", ROWS.due), &[&now, &most])?;
     let jobs: Vec<DueJob> = due.into_iter().map(DueJob::from).collect();
     for job in &jobs {
         tx.exec(

@@ -1,5 +1,6 @@
 //! Mail that leaves.
 
+pub(crate) mod mail_branding;
 pub(crate) mod message_body;
 pub(crate) mod outgoing_mail;
 pub(crate) mod plus_tag_test;

@@ -7,13 +7,17 @@ use base::actor::Actor;
 use base::app::{App, Cx};
 use base::concurrency::blocking::spawn_blocking;
 use base::error::Result;
-use base::ids::{ConversationId, MailboxId, MessageId};
+use base::ids::{ConversationId, MailboxId, MessageId, RequestId};
+use base::workspaces::samples::is_sample;
+use customers::CustomerPageMode;
 use db::{Json, Tx};
 use mail::{Address, AutoSubmission, ComposedMail};
 use model::installation::mail_secret;
 use model::mailboxes::domains::{self, Signer};
 use model::mailboxes::outgoing_servers::{self, SubmissionServer};
+use model::messages::mail_language;
 use model::messages::recipients::Party;
+use translation::t;
 
 use crate::OutgoingMail;
 use crate::outgoing::message_body::{self, ComposedBody, StoredBody};
@@ -36,6 +40,7 @@ pub struct UnsignedMail {
     /// The server that the inbox sends through; `None` for the operator's relay.
     pub server: Option<Arc<SubmissionServer>>,
     of_service: bool,
+    of_sample: bool,
 }
 
 /// The mail of a secure message to one recipient.
@@ -77,8 +82,9 @@ impl UnsignedMail {
         mail.loop_mark = mail::loop_mark(secret, markers.message);
         let signer = domains::signer_of(tx, cx, inbox)?;
         let sender = sender.unwrap_or_else(|| inbox.clone());
+        let of_sample = is_sample(tx, cx.actor.ws)?;
         let (mail, of_service, copies) = (mail.into(), false, Arc::default());
-        Ok(UnsignedMail { mail, copies, sender, recipients, signer, server, of_service })
+        Ok(UnsignedMail { mail, copies, sender, recipients, signer, server, of_service, of_sample })
     }
 
     /// The same as mail of the service itself, which leaves by another way.
@@ -140,6 +146,7 @@ impl UnsignedMail {
             bytes: signed.unwrap_or(plain).into(),
             server: self.server.clone(),
             of_service: self.of_service,
+            of_sample: self.of_sample,
         }
     }
 }
@@ -189,17 +196,18 @@ pub fn of_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<U
 /// The same, answering the mail from before this time.
 fn load(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId, before: i64) -> Result<UnsignedMail> {
     let ws = cx.actor.ws;
-    let row: OutgoingRow = tx.one(
+    let mut row: OutgoingRow = tx.one(
         &format!("SELECT {} FROM messages m WHERE m.ws = ?1 AND m.id = ?2", OutgoingRow::COLUMNS),
         &[&ws, message],
     )?;
+    row.signature = with_own_page(tx, cx, &row)?;
     let secure = match (&row.leads_to, row.secure) {
         (Some(other), _) => Some(other.clone()),
         (None, true) => Some(message.clone()),
         (None, false) => None,
     };
     let body = match &secure {
-        Some(_) => secure_mail::without_link(&row.stored_body()),
+        Some(_) => secure_mail::without_link(tx, ws, &row.stored_body())?,
         None => message_body::of_message(tx, cx, message, &row.stored_body())?,
     };
     let letters = match &secure {
@@ -262,6 +270,7 @@ db::row! {
         signature: String,
         quotes: Option<MessageId>,
         forwards: Option<MessageId>,
+        request: Option<RequestId>,
         secure: bool,
         leads_to: Option<MessageId>,
     }
@@ -285,6 +294,7 @@ impl OutgoingRow {
             signature: &self.signature,
             quotes: self.quotes.as_ref(),
             forwards: self.forwards.as_ref(),
+            request: self.request.as_ref(),
         }
     }
 }
@@ -292,6 +302,28 @@ impl OutgoingRow {
 fn addresses(parties: Json<Vec<Party>>) -> Vec<Address> {
     let address = |party: Party| Address { name: party.name, email: party.email };
     parties.0.into_iter().map(address).collect()
+}
+
+/// The signature, and below it where the workspace wants it the address of the customers' own page.
+/// Customers read it.
+fn with_own_page(tx: &mut Tx<'_>, cx: &Cx<'_>, row: &OutgoingRow) -> Result<String> {
+    let signature = row.signature.clone();
+    let is_reply = !row.automatic && row.forwards.is_none() && !row.secure;
+    if !is_reply {
+        return Ok(signature);
+    }
+    let (mode, slug) = customers::mode_of(tx, cx.actor.ws)?;
+    if mode != CustomerPageMode::Linked {
+        return Ok(signature);
+    }
+    let link = customers::page_url(cx.public_url, &slug);
+    let reader = mail_language::of_conversation(tx, cx.actor.ws, &row.conversation)?;
+    let line = reader.run(|| t!("Your conversations with us: {link}", link));
+    Ok(if signature.trim().is_empty() {
+        line
+    } else {
+        format!("{}\n\n{line}", signature.trim_end())
+    })
 }
 
 /// The Message-IDs of the conversation's mail so far: the first, and the latest.

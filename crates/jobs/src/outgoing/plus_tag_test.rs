@@ -13,6 +13,7 @@ use model::mailboxes::plus_tags;
 
 use crate::notices::send_notices::service_mail;
 use crate::outgoing::outgoing_mail::{self, ReturnMarkers, UnsignedMail};
+use crate::ports::relay::deliver;
 use crate::{Relay, RelayOutcome};
 
 const ID_CHARS: usize = 24;
@@ -76,7 +77,7 @@ pub async fn send_plus_tag_test(
 
 async fn send(relay: &dyn Relay, unsigned: &UnsignedMail) -> Result<RelayOutcome> {
     let outgoing = outgoing_mail::sign_whole(unsigned).await?;
-    let outcome = match tokio::time::timeout(PATIENCE, relay.send(&outgoing)).await {
+    let outcome = match tokio::time::timeout(PATIENCE, deliver(relay, &outgoing)).await {
         Ok(outcomes) => outcomes.into_iter().next(),
         Err(_) => None,
     };

@@ -1,8 +1,10 @@
 //! The mail of a secure message: who wrote, from which firm, a link and until when; none of its words.
+//!
+//! Customers read these texts.
 
 use base::app::Cx;
 use base::error::Result;
-use base::ids::{ConversationId, MailboxId, MessageId};
+use base::ids::{ConversationId, MessageId};
 use db::Tx;
 use mail::{Address, MessageBody, PictureUrls};
 use model::guests::secure;
@@ -11,6 +13,7 @@ use model::messages::recipients::Party;
 use model::times::local_times::LocalTimes;
 use translation::t;
 
+use crate::outgoing::mail_branding::MailBranding;
 use crate::outgoing::message_body::{ComposedBody, StoredBody};
 
 /// A mail for each recipient, with the link to their own page.
@@ -21,18 +24,18 @@ pub(crate) fn letters(
     stored: &StoredBody<'_>,
     recipients: &[Party],
 ) -> Result<Vec<(Address, ComposedBody)>> {
-    type Sender = (Option<String>, String, Option<i64>, MailboxId, ConversationId);
+    type Sender = (Option<String>, String, Option<i64>, ConversationId);
     let ws = cx.actor.ws;
-    let (author, firm, expires_at, mailbox, conversation): Sender = tx.one(
-        "SELECT m.from_name, w.name, s.expires_at, c.mailbox, c.id
+    let (author, firm, expires_at, conversation): Sender = tx.one(
+        "SELECT m.from_name, w.name, s.expires_at, s.conversation
          FROM secure_messages s
          JOIN messages m ON m.ws = s.ws AND m.id = s.message
-         JOIN conversations c ON c.ws = s.ws AND c.id = s.conversation
          JOIN workspaces w ON w.ws = s.ws
          WHERE s.ws = ?1 AND s.message = ?2",
         &[&ws, message],
     )?;
-    let times = LocalTimes::of(tx, ws, &mailbox)?;
+    let times = LocalTimes::of_conversation(tx, ws, &conversation)?;
+    let branding = MailBranding::load(tx, ws, stored.domain)?;
     let reader = mail_language::of_conversation(tx, ws, &conversation)?;
     let until = reader.run(|| times.moment(expires_at.unwrap_or(cx.now)));
     let mut letters: Vec<(Address, ComposedBody)> = Vec::with_capacity(recipients.len());
@@ -48,25 +51,33 @@ pub(crate) fn letters(
         };
         let to = Address { name: party.name.clone(), email: party.email.clone() };
         if !letters.iter().any(|(known, _)| known.email == to.email) {
-            letters.push((to, body(&reader.run(|| about.words()), stored)));
+            letters.push((to, body(&reader.run(|| about.words()), stored, &branding)));
         }
     }
     Ok(letters)
 }
 
 /// What a folder of sent mail keeps of it.
-pub(crate) fn without_link(stored: &StoredBody<'_>) -> ComposedBody {
+pub(crate) fn without_link(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    stored: &StoredBody<'_>,
+) -> Result<ComposedBody> {
     let words = "This message is kept on a protected page. Each recipient got a link of their own.";
-    body(words, stored)
+    let branding = MailBranding::load(tx, ws, stored.domain)?;
+    let body = body(words, stored, &branding);
+    Ok(ComposedBody { inline: branding.files(), ..body })
 }
 
-fn body(words: &str, stored: &StoredBody<'_>) -> ComposedBody {
+fn body(words: &str, stored: &StoredBody<'_>, branding: &MailBranding) -> ComposedBody {
     let body = MessageBody {
         text: words,
         markdown: None,
         signature: stored.signature,
         earlier: None,
         pictures: PictureUrls { before: "", behind: "" },
+        sections: &[],
+        look: branding.look(),
     };
     ComposedBody {
         text: body.plain(),

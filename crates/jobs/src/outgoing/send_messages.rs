@@ -13,6 +13,7 @@ use base::error::{Error, Result};
 use base::ids::{ConversationId, MailboxId, MessageId};
 use base::limits::DAY_MS;
 use base::states::MessageStatus;
+use base::unless_resting;
 use db::Tx;
 use inbound::{imap, sandbox};
 use metrics::counter;
@@ -29,9 +30,10 @@ use tracing::Instrument;
 use crate::outgoing::outgoing_mail::{self, UnsignedMail};
 use crate::outgoing::recipient_outcomes;
 use crate::outgoing::sending_lanes::{self, OwnServerSlots};
+use crate::ports::relay::deliver;
 use crate::runs::concurrency::{FreeSlots, JobSlots};
 use crate::runs::failures::{JobFailure, JobRevival, JobRule, system};
-use crate::runs::fair_share::{FairShare, FairShareCursor};
+use crate::runs::fair_share::{FairShare, FairShareCursor, fair_share};
 use crate::runs::lease;
 use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use crate::{OutgoingMail, Relay, RelayOutcome};
@@ -48,11 +50,7 @@ const CLAIMED_AT_ONCE: usize = 50;
 const RECORDED_WITHIN: Duration = Duration::from_millis(LEASE_MS.unsigned_abs());
 const RECORDING_PAUSE: Duration = Duration::from_millis(250);
 
-const WORKSPACES: FairShare = FairShare {
-    oldest: "SELECT ws FROM messages WHERE sends_at <= ?1 ORDER BY sends_at LIMIT ?2",
-    next: "SELECT ws, sends_at FROM messages WHERE sends_at IS NOT NULL AND ws > ?1
-           ORDER BY ws, sends_at LIMIT 1",
-};
+const WORKSPACES: FairShare = fair_share!(outward "messages", "ws", "sends_at");
 
 /// A message that cannot be composed or recorded is retried, and then marked as failed.
 pub(crate) const RULE: JobRule = JobRule {
@@ -101,7 +99,11 @@ impl BackgroundJob for SendMessages {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(sends_at) FROM messages WHERE sends_at IS NOT NULL"
+        concat!(
+            "SELECT (SELECT sends_at FROM messages WHERE sends_at IS NOT NULL AND ",
+            unless_resting!(),
+            " ORDER BY sends_at LIMIT 1)"
+        )
     }
 
     fn is_outward(&self) -> bool {
@@ -188,7 +190,7 @@ impl SendMessages {
         for part in parts {
             let relay = self.relay.clone();
             let sent = async move {
-                let outcomes = relay.send(&part).await;
+                let outcomes = deliver(&*relay, &part).await;
                 (part.recipients, outcomes)
             };
             under_way.spawn(sent.in_current_span());

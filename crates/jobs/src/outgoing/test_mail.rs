@@ -11,6 +11,7 @@ use model::mailboxes;
 
 use crate::notices::send_notices::service_mail;
 use crate::outgoing::outgoing_mail::{self, ReturnMarkers, UnsignedMail};
+use crate::ports::relay::deliver;
 use crate::{Relay, RelayOutcome};
 
 const ID_CHARS: usize = 24;
@@ -57,7 +58,7 @@ pub async fn send_test_mail(
         })
         .await?;
     let outgoing = outgoing_mail::sign_whole(&unsigned).await?;
-    let outcome = match tokio::time::timeout(PATIENCE, relay.send(&outgoing)).await {
+    let outcome = match tokio::time::timeout(PATIENCE, deliver(relay, &outgoing)).await {
         Ok(outcomes) => outcomes.into_iter().next(),
         Err(_) => None,
     };

@@ -1,6 +1,7 @@
 //! How much is in the queues, and for how long: the figures of the metrics.
 
 use base::error::Result;
+use base::unless_resting;
 use db::Tx;
 
 /// Rows of a queue that are counted; there may be more.
@@ -12,7 +13,8 @@ pub struct QueueFigures {
     pub queue: &'static str,
     /// Counted up to ten thousand.
     pub depth: i64,
-    /// How long the oldest is overdue, held or given up; 0 where nothing is.
+    /// How long the oldest is overdue, held or given up; 0 where nothing is. What rests with its workspace is not
+    /// overdue.
     pub oldest_ms: i64,
 }
 
@@ -39,7 +41,12 @@ pub fn queue_figures(tx: &mut Tx<'_>, now: i64) -> Result<Vec<QueueFigures>> {
             &format!("SELECT count(*) FROM (SELECT 1 FROM {rows} LIMIT ?1) AS counted"),
             &[&COUNTED],
         )?;
-        let (oldest,): (Option<i64>,) = tx.one(&format!("SELECT min({since}) FROM {rows}"), &[])?;
+        let and = if rows.contains(" WHERE ") { "AND" } else { "WHERE" };
+        let oldest = format!(
+            "SELECT (SELECT {since} FROM {rows} {and} {} ORDER BY {since} LIMIT 1)",
+            unless_resting!()
+        );
+        let (oldest,): (Option<i64>,) = tx.one(&oldest, &[])?;
         let oldest_ms = oldest.map_or(0, |oldest| (now - oldest).max(0));
         figures.push(QueueFigures { queue, depth, oldest_ms });
     }

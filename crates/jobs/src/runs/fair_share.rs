@@ -24,6 +24,32 @@ pub struct FairShare {
     pub next: &'static str,
 }
 
+/// [`FairShare`] of a table by its owner's column and its due time. Rows of suspended workspaces rest; `outward` rows
+/// rest for quiet ones too.
+macro_rules! fair_share {
+    (outward $table:literal, $owner:literal, $due:literal) => {
+        $crate::runs::fair_share::fair_share!(@of base::unless_resting!(), $table, $owner, $due)
+    };
+    ($table:literal, $owner:literal, $due:literal) => {
+        $crate::runs::fair_share::fair_share!(@of base::unless_suspended!(), $table, $owner, $due)
+    };
+    (@of $works:expr, $table:literal, $owner:literal, $due:literal) => {
+        $crate::runs::fair_share::FairShare {
+            oldest: concat!(
+                "SELECT ", $owner, " FROM ", $table, " WHERE ", $due, " <= ?1 AND ", $works,
+                " ORDER BY ", $due, " LIMIT ?2"
+            ),
+            next: concat!(
+                "SELECT ", $owner, ", ", $due, " FROM ", $table, " WHERE ", $due,
+                " IS NOT NULL AND ", $owner, " > ?1 AND ", $works, " ORDER BY ", $owner, ", ",
+                $due, " LIMIT 1"
+            ),
+        }
+    };
+}
+
+pub(crate) use fair_share;
+
 /// The owners that a round claims rows of.
 pub struct DueOwners<T> {
     /// Each once, and each with a due row.

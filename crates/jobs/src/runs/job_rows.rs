@@ -43,34 +43,51 @@ impl JobRows {
     }
 }
 
-/// [`JobRows`] of a table, the column with the due time, and the key after `ws`.
+/// [`JobRows`] of a table, the column with the due time, and the key after `ws`. Rows of suspended workspaces
+/// rest; `outward` rows rest for quiet ones too, and those that are `always` worked on never do.
 macro_rules! job_rows {
-    ($table:literal, $column:literal, $key:literal) => {
+    (outward $($of:literal),+) => {
+        $crate::runs::job_rows::job_rows!(@key concat!(" AND ", base::unless_resting!()), $($of),+)
+    };
+    (always $($of:literal),+) => {
+        $crate::runs::job_rows::job_rows!(@key "", $($of),+)
+    };
+    ($table:literal, $($of:literal),+) => {
         $crate::runs::job_rows::job_rows!(
-            @of $table,
+            @key concat!(" AND ", base::unless_suspended!()), $table, $($of),+
+        )
+    };
+    (@key $works:expr, $table:literal, $column:literal, $key:literal) => {
+        $crate::runs::job_rows::job_rows!(
+            @of $works,
+            $table,
             $column,
             $key,
             concat!("ws = ?1 AND ", $key, " = ?2"),
             concat!("ws = ?2 AND ", $key, " = ?3")
         )
     };
-    ($table:literal, $column:literal, $first:literal, $second:literal) => {
+    (@key $works:expr, $table:literal, $column:literal, $first:literal, $second:literal) => {
         $crate::runs::job_rows::job_rows!(
-            @of $table,
+            @of $works,
+            $table,
             $column,
             concat!($first, ", ", $second),
             concat!("ws = ?1 AND ", $first, " = ?2 AND ", $second, " = ?3"),
             concat!("ws = ?2 AND ", $first, " = ?3 AND ", $second, " = ?4")
         )
     };
-    (@of $table:literal, $column:literal, $key:expr, $row:expr, $moved_row:expr) => {
+    (
+        @of $works:expr, $table:literal, $column:literal, $key:expr, $row:expr, $moved_row:expr
+    ) => {
         $crate::runs::job_rows::JobRows {
             due: concat!(
-                "SELECT ws, ", $key, " FROM ", $table, " WHERE ", $column, " <= ?1 ORDER BY ",
-                $column, " LIMIT ?2"
+                "SELECT ws, ", $key, " FROM ", $table, " WHERE ", $column, " <= ?1", $works,
+                " ORDER BY ", $column, " LIMIT ?2"
             ),
             earliest: concat!(
-                "SELECT min(", $column, ") FROM ", $table, " WHERE ", $column, " IS NOT NULL"
+                "SELECT (SELECT ", $column, " FROM ", $table, " WHERE ", $column, " IS NOT NULL",
+                $works, " ORDER BY ", $column, " LIMIT 1)"
             ),
             move_to: concat!("UPDATE ", $table, " SET ", $column, " = ?1 WHERE ", $moved_row),
             move_if_due: concat!(
@@ -138,12 +155,15 @@ mod tests {
 
     #[test]
     fn the_statements_of_a_queue_follow_from_its_table_column_and_key() {
-        let rows: JobRows = job_rows!("uploads", "due_at", "request", "id");
+        let rows: JobRows = job_rows!(always "uploads", "due_at", "request", "id");
         assert_eq!(
             rows.due,
             "SELECT ws, request, id FROM uploads WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2"
         );
-        assert_eq!(rows.earliest, "SELECT min(due_at) FROM uploads WHERE due_at IS NOT NULL");
+        assert_eq!(
+            rows.earliest,
+            "SELECT (SELECT due_at FROM uploads WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1)"
+        );
         assert_eq!(
             rows.move_if_due,
             "UPDATE uploads SET due_at = ?1 WHERE ws = ?2 AND request = ?3 AND id = ?4 AND due_at \
@@ -156,5 +176,18 @@ mod tests {
         let rows: JobRows = job_rows!("notices", "due_at", "id");
         assert_eq!(rows.move_to, "UPDATE notices SET due_at = ?1 WHERE ws = ?2 AND id = ?3");
         assert_eq!(rows.delete, "DELETE FROM notices WHERE ws = ?1 AND id = ?2");
+    }
+
+    #[test]
+    fn the_rows_of_workspaces_that_rest_are_not_due() {
+        let inward: JobRows = job_rows!("notices", "due_at", "id");
+        let outward: JobRows = job_rows!(outward "notices", "due_at", "id");
+        for (rows, rest) in
+            [(inward, base::unless_suspended!()), (outward, base::unless_resting!())]
+        {
+            for statement in [rows.due, rows.earliest] {
+                assert!(statement.contains(&format!(" AND {rest} ORDER BY due_at")), "{statement}");
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@ use base::concurrency::future::BoxFuture;
 use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{MessageId, WorkspaceId};
+use base::unless_resting;
 use db::Tx;
 use inbound::sandbox;
 
@@ -26,9 +27,12 @@ impl BackgroundJob for SimulateMessages {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(m.sends_at)
-         FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-         WHERE m.sends_at IS NOT NULL AND c.circle = 'sandbox'"
+        concat!(
+            "SELECT min(m.sends_at)
+             FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+             WHERE m.sends_at IS NOT NULL AND c.circle = 'sandbox' AND m.",
+            unless_resting!()
+        )
     }
 
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
@@ -49,8 +53,9 @@ fn simulate_due(tx: &mut Tx<'_>, app: &App) -> Result<usize> {
              FROM messages m
              JOIN workspaces w ON w.ws = m.ws
              JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-             WHERE m.sends_at <= ?1 AND c.circle = 'sandbox'
-             ORDER BY m.sends_at, m.id LIMIT ?2{lock}"
+             WHERE m.sends_at <= ?1 AND c.circle = 'sandbox' AND m.{}
+             ORDER BY m.sends_at, m.id LIMIT ?2{lock}",
+            unless_resting!()
         ),
         &[&now, &AT_ONCE],
     )?;

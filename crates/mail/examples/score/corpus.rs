@@ -27,10 +27,6 @@ pub fn files_under(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-pub fn text(path: &Path) -> String {
-    String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned()
-}
-
 pub fn json(path: &Path) -> Value {
     fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or(Value::Null)
 }

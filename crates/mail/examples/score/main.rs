@@ -1,4 +1,5 @@
-//! Scores what Mailroom makes of real mail, over a folder of corpora:
+//! Scores what Mailroom makes of real mail, over a folder of corpora; `mailroom helpers score` has what
+//! the helpers make of it:
 //!
 //!     cargo run --release -p mailroom-mail --example score -- CORPORA [--misses] [--scams] [--half N]
 //!
@@ -12,7 +13,6 @@ mod reading;
 mod report;
 mod robustness;
 mod scams;
-mod trimming;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -47,7 +47,6 @@ fn main() -> ExitCode {
         return report.finish();
     }
     reading::score(&folder, &mut report);
-    trimming::score(&folder, &mut report);
     kinds::score(&folder, &mut report);
     scams::score(&folder, &mut report);
     robustness::score(&folder, &mut report);

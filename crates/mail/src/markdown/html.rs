@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use ammonia::{Builder, UrlRelative};
-use pulldown_cmark::{Event, Tag, TagEnd};
+use pulldown_cmark::{Event, HeadingLevel, Tag, TagEnd};
 
 use super::{DEPTH, parser, picture_id};
 use crate::page::safe_target;
@@ -17,13 +17,46 @@ pub struct PictureUrls<'a> {
     pub behind: &'a str,
 }
 
-/// The HTML of a Markdown text, without a frame around it.
+impl PictureUrls<'_> {
+    fn of(&self, id: &str) -> String {
+        format!("{}{id}{}", self.before, self.behind)
+    }
+}
+
+/// The HTML of a Markdown text, without a frame around it. Headings are bold lines, as in a mail.
 pub fn markdown_html(source: &str, pictures: PictureUrls<'_>) -> String {
-    let mut writer = HtmlWriter { html: String::new(), pictures, depth: 0, links: 0, alt: None };
+    write_html(source, pictures, None, false)
+}
+
+/// The same for a text that is read: pictures are loaded when they come into view, and one that is within no link leads
+/// to its original.
+pub fn markdown_html_with_originals(
+    source: &str,
+    pictures: PictureUrls<'_>,
+    originals: PictureUrls<'_>,
+) -> String {
+    write_html(source, pictures, Some(originals), false)
+}
+
+/// The same for a page below a title: headings are those of its second and third level, and pictures
+/// are their descriptions.
+pub fn markdown_article(source: &str) -> String {
+    write_html(source, PictureUrls { before: "", behind: "" }, None, true)
+}
+
+fn write_html(
+    source: &str,
+    pictures: PictureUrls<'_>,
+    originals: Option<PictureUrls<'_>>,
+    is_article: bool,
+) -> String {
+    let html = String::new();
+    let mut writer =
+        HtmlWriter { html, pictures, originals, is_article, depth: 0, links: 0, alt: None };
     for event in parser(source) {
         writer.event(event);
     }
-    second_look(&writer.html, pictures)
+    second_look(&writer.html, pictures, originals)
 }
 
 /// The HTML of a plain text: paragraphs, line breaks, and links that can be followed.
@@ -45,6 +78,10 @@ pub fn plain_html(text: &str) -> String {
 struct HtmlWriter<'a> {
     html: String,
     pictures: PictureUrls<'a>,
+    /// Where pictures lead; `None` for nowhere.
+    originals: Option<PictureUrls<'a>>,
+    /// True for an article: headings are not bold lines, and there are no pictures.
+    is_article: bool,
     /// Quotations and lists that are open.
     depth: usize,
     /// Links that are open; text in them holds no further ones.
@@ -86,6 +123,9 @@ impl HtmlWriter<'_> {
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Paragraph | Tag::HtmlBlock => self.html.push_str("<p>"),
+            Tag::Heading { level, .. } if self.is_article => {
+                self.html.push_str(if level <= HeadingLevel::H2 { "<h2>" } else { "<h3>" });
+            }
             Tag::Heading { .. } => self.html.push_str("<p><strong>"),
             Tag::BlockQuote(_) => self.open("<blockquote>"),
             Tag::List(None) => self.open("<ul>"),
@@ -127,6 +167,9 @@ impl HtmlWriter<'_> {
     fn end(&mut self, tag: TagEnd) {
         match tag {
             TagEnd::Paragraph | TagEnd::HtmlBlock => self.html.push_str("</p>"),
+            TagEnd::Heading(level) if self.is_article => {
+                self.html.push_str(if level <= HeadingLevel::H2 { "</h2>" } else { "</h3>" });
+            }
             TagEnd::Heading(_) => self.html.push_str("</strong></p>"),
             TagEnd::BlockQuote(_) => self.close("</blockquote>"),
             TagEnd::List(true) => self.close("</ol>"),
@@ -146,13 +189,22 @@ impl HtmlWriter<'_> {
     /// A picture that is not an attachment is its description.
     fn end_picture(&mut self) {
         let Some((id, alt)) = self.alt.take() else { return };
-        let Some(id) = id else { return escape(&mut self.html, &alt) };
-        let PictureUrls { before, behind } = self.pictures;
-        self.html.push_str("<img src=\"");
-        escape(&mut self.html, &format!("{before}{id}{behind}"));
+        let Some(id) = id.filter(|_| !self.is_article) else {
+            return escape(&mut self.html, &alt);
+        };
+        let link = self.originals.filter(|_| self.links == 0);
+        if let Some(originals) = link {
+            open_link(&mut self.html, &originals.of(&id));
+        }
+        let loading = if self.originals.is_some() { " loading=\"lazy\"" } else { "" };
+        self.html.push_str(&format!("<img{loading} src=\""));
+        escape(&mut self.html, &self.pictures.of(&id));
         self.html.push_str("\" alt=\"");
         escape(&mut self.html, &alt);
         self.html.push_str("\">");
+        if link.is_some() {
+            self.html.push_str("</a>");
+        }
     }
 }
 
@@ -190,8 +242,14 @@ pub(crate) fn escape(html: &mut String, text: &str) {
 }
 
 /// Builds the tree as browsers do, and takes out whatever should not have been written.
-fn second_look(html: &str, pictures: PictureUrls<'_>) -> String {
-    const TAGS: [&str; 13] = [
+fn second_look(
+    html: &str,
+    pictures: PictureUrls<'_>,
+    originals: Option<PictureUrls<'_>>,
+) -> String {
+    const TAGS: [&str; 15] = [
+        "h2",
+        "h3",
         "p",
         "br",
         "strong",
@@ -206,14 +264,11 @@ fn second_look(html: &str, pictures: PictureUrls<'_>) -> String {
         "pre",
         "hr",
     ];
-    let (before, behind) = (pictures.before.to_owned(), pictures.behind.to_owned());
-    let is_own = move |address: &str| {
-        let id = address.strip_prefix(&before).and_then(|rest| rest.strip_suffix(&behind));
-        id.is_some_and(|id| picture_id(&format!("cid:{id}")).is_some())
-    };
+    let owned = |urls: PictureUrls<'_>| (urls.before.to_owned(), urls.behind.to_owned());
+    let (pictures, originals) = (owned(pictures), originals.map(owned));
     let attributes = HashMap::from([
         ("a", HashSet::from(["href", "target", "rel"])),
-        ("img", HashSet::from(["src", "alt"])),
+        ("img", HashSet::from(["loading", "src", "alt"])),
         ("ol", HashSet::from(["start"])),
     ]);
     Builder::default()
@@ -225,8 +280,11 @@ fn second_look(html: &str, pictures: PictureUrls<'_>) -> String {
         .link_rel(None)
         .attribute_filter(move |tag, name, value| {
             let fits = match (tag, name) {
-                ("img", "src") => is_own(value),
-                ("a", "href") => safe_target(value).is_some(),
+                ("img", "src") => is_picture_at(value, &pictures),
+                ("a", "href") => {
+                    safe_target(value).is_some()
+                        || originals.as_ref().is_some_and(|urls| is_picture_at(value, urls))
+                }
                 _ => true,
             };
             fits.then_some(Cow::Borrowed(value))
@@ -235,11 +293,24 @@ fn second_look(html: &str, pictures: PictureUrls<'_>) -> String {
         .to_string()
 }
 
+/// True for the address of an attachment, between what stands before and behind its id.
+fn is_picture_at(address: &str, (before, behind): &(String, String)) -> bool {
+    let id =
+        address.strip_prefix(before.as_str()).and_then(|rest| rest.strip_suffix(behind.as_str()));
+    id.is_some_and(|id| picture_id(&format!("cid:{id}")).is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const APP: PictureUrls<'_> = PictureUrls { before: "/attachments/", behind: "?shown" };
+
+    #[test]
+    fn an_article_is_article_below_its_title() {
+        let html = markdown_article("# One\n\n## <b>\n\n### Three\n\n![a <lamp>](cid:enc_1)");
+        assert_eq!(html, "<h2>One</h2><h2>&lt;b&gt;</h2><h3>Three</h3><p>a &lt;lamp&gt;</p>");
+    }
 
     #[test]
     fn bold_italic_lists_links_quotes_and_pictures_are_formatted() {

@@ -9,7 +9,7 @@ mod text;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TextMergeStream};
 
-pub use html::{PictureUrls, markdown_html};
+pub use html::{PictureUrls, markdown_article, markdown_html, markdown_html_with_originals};
 pub(crate) use html::{escape, plain_html};
 pub use text::markdown_text;
 

@@ -3,11 +3,16 @@
 //! Fields and encodings are the parser's; the structure is not, because the parser lets the sender
 //! choose its depth and its time: it holds attached mails inside one another and looks for each boundary
 //! to the end. Here an attached mail is one part, of which the header alone is read, open multiparts are
-//! a list, and each line is looked at a few times at most.
+//! a list, and each line is looked at a few times at most. `unpack` then opens what programs pack into
+//! one part: `tnef` reads `winmail.dat`, and `smime` what a signature is put around.
 
 mod body_lists;
 mod entity;
 mod fields;
+mod signature;
+mod smime;
+mod tnef;
+mod unpack;
 
 use mail_parser::{Header, Message, MessagePart, MimeHeaders, PartType};
 
@@ -19,9 +24,18 @@ use body_lists::{BodyLists, MultipartState};
 use entity::EntityKind;
 pub use fields::bounded_fields;
 use fields::fields_of;
+pub use signature::{SignatureFormat, signature_format};
 
-/// The parts of a mail; `None` for bytes without a header.
+/// The parts of a mail, those that a program packed into one among them; `None` for bytes without a
+/// header.
 pub fn read_parts(bytes: &[u8]) -> Option<Message<'_>> {
+    let mut message = read_entities(bytes)?;
+    unpack::unpack(&mut message);
+    Some(message)
+}
+
+/// The parts as they stand in the bytes.
+fn read_entities(bytes: &[u8]) -> Option<Message<'_>> {
     let mut reader = PartReader {
         bytes,
         parts: Vec::new(),

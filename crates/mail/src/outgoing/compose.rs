@@ -11,6 +11,7 @@ use mail_builder::mime::MimePart;
 
 use crate::headers::token::LOOP_FIELD;
 use crate::markdown::plain_html;
+use crate::outgoing::mail_look::MailLook;
 use crate::{Address, Attachment};
 
 /// Characters of a boundary, which may have 70.
@@ -141,7 +142,7 @@ fn body(content: &ComposedMail) -> MimePart<'_> {
 fn html_part(content: &ComposedMail) -> MimePart<'_> {
     let html = match &content.html {
         Some(html) => html.clone(),
-        None => format!("<html><body>{}</body></html>", plain_html(&content.text)),
+        None => MailLook::default().document(&plain_html(&content.text), ""),
     };
     let html = MimePart::new("text/html", html);
     if content.inline.is_empty() {
@@ -337,7 +338,7 @@ mod tests {
         assert!(mail.contains("In-Reply-To: <last@x.example>"), "{mail}");
         assert!(mail.contains("<first@x.example>"), "{mail}");
         assert!(mail.contains("multipart/alternative"), "{mail}");
-        assert!(mail.contains("Hello &lt;Bruno&gt;,"), "{mail}");
+        assert!(mail.replace("=\r\n", "").contains("Hello &lt;Bruno&gt;,"), "{mail}");
         assert!(!mail.contains("Auto-Submitted"), "{mail}");
         assert!(mail.is_ascii());
         assert_eq!(compose(&content()), mail.as_bytes(), "the same content is the same mail");

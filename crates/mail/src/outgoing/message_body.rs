@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 
 use crate::Address;
 use crate::markdown::{PictureUrls, escape, markdown_html, markdown_text, plain_html};
+use crate::outgoing::mail_look::{MailLook, MailSection};
 
 /// Bytes of an earlier mail that go along; the rest is left out, and said to be.
 const QUOTED_BYTES: usize = 100_000;
@@ -23,6 +24,9 @@ pub struct MessageBody<'a> {
     pub earlier: Option<&'a QuotedMail>,
     /// Where the pictures of the Markdown are.
     pub pictures: PictureUrls<'a>,
+    /// Parts of the text that the HTML shows as tables, in their order.
+    pub sections: &'a [MailSection],
+    pub look: MailLook<'a>,
 }
 
 /// The mail that stands below a message.
@@ -36,8 +40,10 @@ pub struct QuotedMail {
     pub cc: Vec<Address>,
     pub subject: String,
     pub text: String,
-    /// The HTML of a mail that is passed on, made safe; `None` for one of plain text.
+    /// Its HTML, made safe; `None` for one of plain text.
     pub html: Option<String>,
+    /// True where that HTML leaves something out.
+    pub is_shortened: bool,
     pub words: EarlierWords,
 }
 
@@ -77,22 +83,53 @@ impl MessageBody<'_> {
 
     /// A whole HTML document.
     pub fn html(&self) -> String {
-        let mut html = String::from("<html><body>");
-        html.push_str(&match self.markdown {
-            Some(markdown) => markdown_html(markdown, self.pictures),
-            None => plain_html(self.text.trim_end()),
-        });
-        if !self.signature.is_empty() {
-            // Mail programs know a signature by this class.
-            html.push_str("<div class=\"gmail_signature\"><p>-- </p>");
-            html.push_str(&markdown_html(self.signature, self.pictures));
-            html.push_str("</div>");
+        let mut written = String::new();
+        self.write_words(&mut written);
+        let signature = match self.signature.is_empty() {
+            true => String::new(),
+            false => markdown_html(self.signature, self.pictures),
+        };
+        self.look.write_signature(&mut written, &signature);
+        let mut earlier = String::new();
+        if let Some(mail) = self.earlier {
+            mail.write_html(&mut earlier);
         }
-        if let Some(earlier) = self.earlier {
-            earlier.write_html(&mut html);
+        self.look.document(&written, &earlier)
+    }
+
+    /// The words, with tables in the places of their lines. A section whose lines somebody changed stays text;
+    /// one that the Markdown never had stands below it.
+    fn write_words(&self, html: &mut String) {
+        let mut rest = self.markdown.unwrap_or(self.text).trim_end();
+        let mut below = Vec::new();
+        for section in self.sections {
+            let lines = section.lines.trim();
+            match rest.find(lines) {
+                Some(at) if !lines.is_empty() => {
+                    self.write_text(html, &rest[..at]);
+                    self.look.write_section(html, section);
+                    rest = &rest[at + lines.len()..];
+                }
+                _ if self.markdown.is_some() && self.text.contains(lines) => below.push(section),
+                _ => {}
+            }
         }
-        html.push_str("</body></html>");
-        html
+        self.write_text(html, rest);
+        for section in below {
+            self.look.write_section(html, section);
+        }
+    }
+
+    fn write_text(&self, html: &mut String, text: &str) {
+        let text = text.trim_end().trim_start_matches(['\r', '\n']);
+        if text.is_empty() {
+            return;
+        }
+        let written = match self.markdown {
+            Some(_) => markdown_html(text, self.pictures),
+            None => plain_html(text),
+        };
+        html.push_str(&self.look.dress(&written));
     }
 }
 
@@ -124,23 +161,34 @@ impl QuotedMail {
         }
         out.push_str("</div>");
         match self.role {
-            QuotedMailRole::Forwarded => match &self.html {
-                Some(html) => {
+            QuotedMailRole::Forwarded => {
+                if self.html.is_some() {
                     out.push_str("<br>");
-                    out.push_str(html);
                 }
-                None => out.push_str(&plain_html(&self.shown_text())),
-            },
+                self.write_words(out);
+            }
             QuotedMailRole::Answered => {
                 out.push_str(
                     "<blockquote class=\"gmail_quote\" type=\"cite\" style=\"margin:0 0 0 .8ex;\
                      border-left:1px solid #ccc;padding-left:1ex\">",
                 );
-                out.push_str(&plain_html(&self.shown_text()));
+                self.write_words(out);
                 out.push_str("</blockquote>");
             }
         }
         out.push_str("</div>");
+    }
+
+    fn write_words(&self, out: &mut String) {
+        match &self.html {
+            Some(html) => out.push_str(html),
+            None => out.push_str(&plain_html(&self.shown_text())),
+        }
+        if self.html.is_some() && self.is_shortened {
+            out.push_str("<p>");
+            escape(out, &self.words.left_out);
+            out.push_str("</p>");
+        }
     }
 
     /// The lines over it.
@@ -212,6 +260,7 @@ mod tests {
             subject: "October fee".into(),
             text: "It was taken twice.\n\n> 348.00 EUR".into(),
             html: None,
+            is_shortened: false,
             words: EarlierWords {
                 answered: "On Sun, 15 Nov 2026 at 09:00 UTC, Giulia Pellegrini \
                            <giulia@x.example> wrote:"
@@ -230,6 +279,8 @@ mod tests {
             signature: "**Marit**\nAcme",
             earlier: Some(&earlier),
             pictures: PICTURES,
+            sections: &[],
+            look: MailLook::default(),
         };
         assert_eq!(
             body.plain(),
@@ -260,11 +311,14 @@ mod tests {
                 signature: "Marit\nAcme",
                 earlier: Some(&earlier),
                 pictures: PICTURES,
+                sections: &[],
+                look: MailLook::default(),
             };
             assert!(body.plain().contains(&format!("\n\n{answered}\n\n> It was")), "{answered}");
             assert_eq!(crate::trim(&body.plain()), "You are right.", "{answered}");
-            let from_html = crate::text_of_html(&body.html());
-            assert_eq!(crate::trim(&from_html), "You are right.", "{from_html}");
+            let html = format!("Content-Type: text/html; charset=utf-8\r\n\r\n{}", body.html());
+            let read = crate::parse(html.as_bytes(), crate::Envelope::default());
+            assert_eq!(read.text, "You are right.", "{html}");
         }
     }
 
@@ -278,10 +332,57 @@ mod tests {
             signature: "",
             earlier: Some(&earlier),
             pictures: PICTURES,
+            sections: &[],
+            look: MailLook::default(),
         };
         let plain = body.plain();
         assert!(plain.len() < QUOTED_BYTES + 1_000, "{}", plain.len());
         assert!(plain.ends_with("> [The rest is left out.]\n"));
+    }
+
+    #[test]
+    fn an_answered_mail_is_quoted_as_it_looked_and_says_where_it_was_shortened() {
+        let html = Some("<div><table><tr><td>20402</td></tr></table></div>".to_owned());
+        let earlier = QuotedMail { html, is_shortened: true, ..earlier(QuotedMailRole::Answered) };
+        let body = MessageBody {
+            text: "Yes",
+            markdown: None,
+            signature: "",
+            earlier: Some(&earlier),
+            pictures: PICTURES,
+            sections: &[],
+            look: MailLook::default(),
+        };
+        let html = body.html();
+        assert!(html.contains("<td>20402</td></tr></table></div><p>[The rest is left"), "{html}");
+        assert!(body.plain().contains("> It was taken twice."), "the plain twin quotes its text");
+    }
+
+    #[test]
+    fn a_list_in_the_text_is_a_table_in_the_html_unless_somebody_changed_it() {
+        let section = MailSection {
+            lines: "We need:\n- Passport\n".into(),
+            heading: "We need:".into(),
+            button: "Upload".into(),
+            url: "https://m.example/u/x".into(),
+            ..MailSection::default()
+        };
+        let body = |text, markdown| MessageBody {
+            text,
+            markdown,
+            signature: "",
+            earlier: None,
+            pictures: PICTURES,
+            sections: std::slice::from_ref(&section),
+            look: MailLook::default(),
+        };
+        let html = body("Hello\n\nWe need:\n- Passport\n\nBye", None).html();
+        assert!(html.contains("<p>Hello</p><p>We need:</p><table"), "{html}");
+        assert!(html.contains("</table><p>Bye</p></td>") && !html.contains("- Passport"), "{html}");
+        let rich = body("Hello\n\nWe need:\n- Passport", Some("**Hello**")).html();
+        assert!(rich.contains("<strong>Hello</strong></p><p>We need:</p><table"), "{rich}");
+        let changed = body("Hello\n\nWe need:\n- Your passport", None).html();
+        assert!(changed.contains("- Your passport") && !changed.contains("bgcolor"), "{changed}");
     }
 
     #[test]
@@ -293,6 +394,8 @@ mod tests {
             signature: "",
             earlier: Some(&earlier),
             pictures: PICTURES,
+            sections: &[],
+            look: MailLook::default(),
         };
         let text = body.plain();
         assert!(text.starts_with("Why?\n\n---------- Forwarded message ----------\nFrom: Giulia"));

@@ -2,4 +2,5 @@
 
 pub mod compose;
 pub mod dkim;
+pub mod mail_look;
 pub mod message_body;

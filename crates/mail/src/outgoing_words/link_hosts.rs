@@ -20,6 +20,8 @@ const MORE_HOSTS: &str = "more hosts than can be judged";
 const HOST_BYTES: usize = 1_000;
 /// What programs take for the start of an address even without `//`.
 const SCHEMES: [&str; 3] = ["http:", "https:", "ftp:"];
+/// Endings that no registry has and that some programs open all the same.
+const UNLISTED_ENDINGS: [&str; 3] = ["onion", "i2p", "eth"];
 /// A full stop of other scripts, which in a host is a dot.
 const FULL_STOP: char = '。';
 /// Signs beyond ASCII around a word that no host has.
@@ -230,6 +232,8 @@ fn looks_like_host(host: &str, after: &str) -> bool {
     has_labels(&host)
         && (host.starts_with("www.")
             || begins_path(after)
+            || begins_query(after)
+            || UNLISTED_ENDINGS.iter().any(|ending| host.rsplit('.').next() == Some(ending))
             || public_suffix::has_known_suffix(&host))
 }
 
@@ -246,6 +250,12 @@ fn begins_path(after: &str) -> bool {
     let port = after.strip_prefix(':');
     after.starts_with('/')
         || port.is_some_and(|port| port.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// A query or a fragment; a question mark that ends a sentence is none.
+fn begins_query(after: &str) -> bool {
+    let rest = after.strip_prefix(['?', '#']);
+    rest.is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
 }
 
 /// The bytes of the path, query and fragment that stand behind a host.
@@ -319,6 +329,11 @@ mod tests {
             ("https://evil.co.uk", "evil.co.uk"),
             ("http://müller.de/ü", "xn--mller-kva.de"),
             ("evil.рф", "evil.xn--p1ai"),
+            ("open evilevilevil.onion in Tor", "evilevilevil.onion"),
+            ("pay.evil.onion/x", "pay.evil.onion"),
+            ("evil.eth", "evil.eth"),
+            ("evil.example?pay=1", "evil.example"),
+            ("evil.example#pay", "evil.example"),
         ] {
             assert_eq!(link_hosts(text), [host], "{text}");
         }
@@ -387,6 +402,7 @@ mod tests {
             "Write to b.info@keller.com, mailto:bruno@keller.com?subject=Hi",
             "z.B. heute, d.h. bald... e.g. now",
             "See invoice.pdf and and/or either.",
+            "Did you get invoice.pdf? It is invoice.pdf#",
             "12:30 Uhr, yes//no, // a comment",
             "version 1.2.3",
         ] {

@@ -4,6 +4,7 @@
 mod currencies;
 mod link_hosts;
 mod money;
+mod number_words;
 mod secrets;
 mod unmask;
 

@@ -2,6 +2,7 @@
 
 use super::MOST_FOUND;
 use super::currencies::{NumberSide, currency_of, is_money_sign};
+use super::number_words::{WordNumber, word_numbers};
 use super::unmask::unmask_numbers;
 
 /// A sum as it is written, and what it is worth.
@@ -46,7 +47,20 @@ pub fn money_amounts(text: &str) -> Vec<MoneyAmount> {
         let value = (number * behind.factor * factor).min(f64::MAX);
         keep(&mut found, MoneyAmount { currency, value, written });
     }
+    add_sums_in_words(&mut found, &text);
     found
+}
+
+/// Adds sums whose number is written as words, such as `five hundred euros`.
+fn add_sums_in_words(found: &mut Vec<MoneyAmount>, text: &str) {
+    for WordNumber { start, end, value } in word_numbers(text) {
+        let behind = read_behind(&text[end..]);
+        let before = || read_before(&text[..start]);
+        let Some((factor, currency)) = behind.currency.or_else(before) else { continue };
+        let written = text[start..end + behind.length].trim().to_owned();
+        let value = (value * behind.factor * factor).min(f64::MAX);
+        keep(found, MoneyAmount { currency, value, written });
+    }
 }
 
 /// Keeps a sum. Of more than a list holds, only a larger one of its currency matters.
@@ -343,6 +357,28 @@ mod tests {
         }
         assert_eq!(money_amounts("5 million euros")[0].written, "5 million");
         assert!(money_amounts("1e6 EUR")[0].value > 1e6);
+    }
+
+    #[test]
+    fn sums_in_words_count() {
+        for (text, currency, value) in [
+            ("We refund five hundred euros today", "EUR", 500.0),
+            ("Wir erstatten fünfhundert Euro", "EUR", 500.0),
+            ("Fünfhundert EUR", "EUR", 500.0),
+            ("EUR fünfhundert", "EUR", 500.0),
+            ("€ five hundred", "EUR", 500.0),
+            ("two thousand five hundred US dollars", "USD", 2_500.0),
+            ("tausend Schweizer Franken", "CHF", 1_000.0),
+            ("cinq cents euros", "EUR", 500.0),
+            ("FIVE HUNDRED EUROS", "EUR", 500.0),
+        ] {
+            let found = money_amounts(text);
+            assert_eq!(found.len(), 1, "{text}: {found:?}");
+            assert_eq!((found[0].currency, found[0].value), (currency, value), "{text}");
+        }
+        for text in ["two lamps", "ein Euro-Konto", "hundred reasons", "zwei Wochen"] {
+            assert!(money_amounts(text).is_empty(), "{text}: {:?}", money_amounts(text));
+        }
     }
 
     #[test]

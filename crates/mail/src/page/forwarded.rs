@@ -1,38 +1,67 @@
-//! The HTML of a mail as a part of another, for somebody it is passed on to: as safe as its page, with the
-//! pictures that it brought under new names and those from elsewhere where they were.
+//! The HTML of a mail as a part of another, for somebody it is passed on to or who wrote it: as safe as its page,
+//! with the pictures that it brought under new names. Those from elsewhere stay where they were in a mail that is
+//! passed on, and are not named in a quotation.
 
 use std::collections::BTreeSet;
 
-use super::node::{PageAttributes, write_attributes};
+use super::node::{PageAttributes, PageNode, write_attributes};
 use super::pictures::{PagePictures, own_pictures};
 use super::{InlinePicture, PageAddresses, RemotePictures, guard, node, tidy_page, with_message};
 use crate::markdown::escape;
 
 /// Stands for a picture while the page is written.
 const PLACE: &str = "/mailroom-forwarded";
-/// Bytes of pictures that go along.
+/// Bytes of pictures that go along with a mail that is passed on, and with a quotation.
 const PICTURES_BYTES: usize = 10 * 1024 * 1024;
+const QUOTED_PICTURES_BYTES: usize = 1024 * 1024;
+/// Bytes of the HTML of a quotation; a longer mail is quoted by its text.
+const QUOTED_HTML_BYTES: usize = 100 * 1024;
+/// Quotations within one another that go along with a quotation.
+const QUOTED_LEVELS: usize = 5;
 /// Attributes of the whole page that its part keeps.
 const KEPT: &[&str] = &["dir", "lang", "style"];
 
-/// The HTML of a mail that is passed on, and the pictures in it.
+/// The HTML of a mail as a part of another, and the pictures in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForwardedHtml {
     pub html: String,
     /// Content-IDs, without angle brackets, with their pictures.
     pub pictures: Vec<(String, InlinePicture)>,
+    /// True where quotations within it were left out.
+    pub is_shortened: bool,
 }
 
 /// The HTML of a mail, to be passed on; `None` where it has none that is shown. `domain` stands behind
 /// the @ of Content-IDs. The style sheet stays behind: it would style what is written above.
 pub fn forwarded_html(raw: &[u8], domain: &str) -> Option<ForwardedHtml> {
+    let names = PictureNames { domain, stem: "forwarded", ..PictureNames::default() };
+    part_of_mail(raw, RemotePictures::Shown, usize::MAX, names, PICTURES_BYTES)
+}
+
+/// The HTML of a mail, to be quoted below an answer to it; `None` where it has none, or too much.
+pub fn quoted_html(raw: &[u8], domain: &str) -> Option<ForwardedHtml> {
+    let names = PictureNames { domain, stem: "quoted", ..PictureNames::default() };
+    let quoted =
+        part_of_mail(raw, RemotePictures::Blocked, QUOTED_LEVELS, names, QUOTED_PICTURES_BYTES)?;
+    (quoted.html.len() <= QUOTED_HTML_BYTES).then_some(quoted)
+}
+
+fn part_of_mail(
+    raw: &[u8],
+    remote: RemotePictures,
+    levels: usize,
+    mut names: PictureNames<'_>,
+    most: usize,
+) -> Option<ForwardedHtml> {
     with_message(raw, |message| {
-        let addresses = PageAddresses { pictures: PLACE, remote: RemotePictures::Shown };
+        let addresses = PageAddresses { pictures: PLACE, remote };
         let mut pictures = PagePictures::new(message, addresses);
-        let page = tidy_page(message, &mut pictures)?.ok()?;
-        let body = guard::guard(&node::write(&page.nodes), &addresses);
-        let mut names =
-            PictureNames { domain, remote: pictures.into_remote(), own: BTreeSet::new() };
+        let mut page = tidy_page(message, &mut pictures)?.ok()?;
+        let before = page.nodes.len();
+        let nodes = without_deep_quotes(std::mem::take(&mut page.nodes), levels);
+        let is_shortened = nodes.len() < before;
+        let body = guard::guard(&node::write(&nodes), &addresses);
+        names.remote = pictures.into_remote();
         let mut html = String::from("<div");
         let kept = |(name, value): &(&'static str, String)| {
             let plain = !value.contains(PLACE) && !value.contains(['<', '\\', '@']);
@@ -44,7 +73,7 @@ pub fn forwarded_html(raw: &[u8], domain: &str) -> Option<ForwardedHtml> {
         html.push('>');
         html.push_str(&names.put(&body));
         html.push_str("</div>");
-        let mut left = PICTURES_BYTES;
+        let mut left = most;
         let brought = own_pictures(message).filter_map(|picture| {
             let bytes = message.parts[picture.number].contents();
             let goes = names.own.contains(&picture.number) && bytes.len() <= left;
@@ -52,20 +81,36 @@ pub fn forwarded_html(raw: &[u8], domain: &str) -> Option<ForwardedHtml> {
                 left -= bytes.len();
                 let content_type = picture.content_type;
                 let picture_of = InlinePicture { content_type, bytes: bytes.to_vec() };
-                (content_id(picture.number, domain), picture_of)
+                (names.content_id(picture.number), picture_of)
             })
         });
-        Some(ForwardedHtml { html, pictures: brought.collect() })
+        Some(ForwardedHtml { html, pictures: brought.collect(), is_shortened })
     })
 }
 
-fn content_id(number: usize, domain: &str) -> String {
-    format!("forwarded-{number}@{domain}")
+/// The nodes without quotations that lie within so many others.
+fn without_deep_quotes(nodes: Vec<PageNode>, levels: usize) -> Vec<PageNode> {
+    let mut depth = 0;
+    let mut stays = |node: &PageNode| match node {
+        PageNode::Start(element) if element.tag == "blockquote" => {
+            depth += 1;
+            depth <= levels
+        }
+        PageNode::End("blockquote") => {
+            depth -= 1;
+            depth < levels
+        }
+        _ => depth <= levels,
+    };
+    nodes.into_iter().filter(|node| stays(node)).collect()
 }
 
 /// The addresses that pictures get.
+#[derive(Default)]
 struct PictureNames<'a> {
     domain: &'a str,
+    /// What their Content-IDs begin with.
+    stem: &'a str,
     remote: Vec<String>,
     /// Pictures that the mail brought and the page shows.
     own: BTreeSet<usize>,
@@ -106,16 +151,21 @@ impl PictureNames<'_> {
         let (number, after) = number.split_at(end);
         let number: usize = number.parse().ok()?;
         match is_remote {
-            // A quotation mark would end the address in a style.
+            // A quotation mark would end the address in a style, and a backslash have its end go on.
             true => {
-                let address = self.remote.get(number)?.replace('\'', "%27");
+                let address = self.remote.get(number)?;
+                let address = address.replace('\'', "%27").replace('\\', "%5C");
                 Some((address, after))
             }
             false => {
                 self.own.insert(number);
-                Some((format!("cid:{}", content_id(number, self.domain)), after))
+                Some((format!("cid:{}", self.content_id(number)), after))
             }
         }
+    }
+
+    fn content_id(&self, number: usize) -> String {
+        format!("{}-{number}@{}", self.stem, self.domain)
     }
 }
 
@@ -150,6 +200,44 @@ mod tests {
         }
         let again = forwarded_html(MAIL.as_bytes(), "acme.example").expect("HTML");
         assert_eq!(again, forwarded, "the same bytes on every attempt");
+    }
+
+    #[test]
+    fn a_quotation_keeps_tables_links_and_own_pictures_and_names_nothing_elsewhere() {
+        let raw = MAIL.replace("<p onclick", "<table><tr><td>Oak</td></tr></table><p onclick");
+        let quoted = quoted_html(raw.as_bytes(), "acme.example").expect("HTML");
+        let html = &quoted.html;
+        assert!(html.contains("<td>Oak</td>") && html.contains("<b>you</b>"), "{html}");
+        assert!(html.contains("href=\"https://x.example/\""), "{html}");
+        assert!(quoted.pictures[0].0.starts_with("quoted-"), "{:?}", quoted.pictures[0].0);
+        assert!(html.contains(&format!("src=\"cid:{}\"", quoted.pictures[0].0)), "{html}");
+        for gone in ["script", "onclick", "javascript", "a.png", "mailroom-forwarded/remote"] {
+            assert!(!html.contains(gone), "{gone} in {html}");
+        }
+        assert!(!quoted.is_shortened);
+    }
+
+    #[test]
+    fn a_quotation_is_bounded_in_depth_and_in_bytes() {
+        let mail =
+            |html: &str| format!("From: a@b.example\r\nContent-Type: text/html\r\n\r\n{html}");
+        let deep: String = (0..9).map(|n| format!("<blockquote>level {n}")).collect();
+        let quoted = quoted_html(mail(&deep).as_bytes(), "x.example").expect("HTML");
+        assert!(quoted.html.contains("level 4") && !quoted.html.contains("level 5"), "{quoted:?}");
+        assert!(quoted.is_shortened);
+        assert_eq!(quoted.html.matches("</blockquote>").count(), QUOTED_LEVELS);
+        let long = mail(&"<p>Hello</p>".repeat(QUOTED_HTML_BYTES / 10));
+        assert_eq!(quoted_html(long.as_bytes(), "x.example"), None);
+    }
+
+    #[test]
+    fn the_address_of_a_picture_ends_where_its_style_says() {
+        let style = "background-image:url('https://x.example/?\\5c ');\
+                     font-family:'x);position:fixed;top:0;y'";
+        let mail = format!("Content-Type: text/html\r\n\r\n<p style=\"{style}\">Hello</p>");
+        let forwarded = forwarded_html(mail.as_bytes(), "x.example").expect("HTML").html;
+        assert!(forwarded.contains("https://x.example/?%5C')"), "{forwarded}");
+        assert!(!forwarded.contains('\\'), "{forwarded}");
     }
 
     #[test]

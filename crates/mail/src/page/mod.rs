@@ -22,7 +22,7 @@ mod tidy;
 
 use mail_parser::Message;
 
-pub use forwarded::{ForwardedHtml, forwarded_html};
+pub use forwarded::{ForwardedHtml, forwarded_html, quoted_html};
 pub(crate) use links::safe_target;
 pub use quoted::quoted_button;
 

@@ -45,6 +45,10 @@ pub(super) const NO_ENCRYPTION: SmtpRefusal =
 
 pub(super) const NO_INBOX: SmtpRefusal =
     refusal("no-such-inbox", "550 5.1.1 There is no such inbox here.");
+pub(super) const NOT_NOW: SmtpRefusal = refusal(
+    "no-mail-at-present",
+    "452 4.2.1 This inbox takes no mail at present. Try again later.",
+);
 pub(super) const ANY_MAIL: SmtpRefusal =
     refusal("needs-smtputf8", "553 5.6.7 This address needs SMTPUTF8.");
 pub(super) const TOO_MANY_RECIPIENTS: SmtpRefusal =
@@ -84,6 +88,7 @@ pub const REASONS: &[&str] = &[
     MAIL_UNDER_WAY.reason,
     NO_ENCRYPTION.reason,
     NO_INBOX.reason,
+    NOT_NOW.reason,
     ANY_MAIL.reason,
     TOO_MANY_RECIPIENTS.reason,
     TOO_LARGE.reason,

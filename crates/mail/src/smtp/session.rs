@@ -42,6 +42,8 @@ pub enum RecipientReply {
     MailLoop,
     /// The recipient is no inbox any more.
     NoInbox,
+    /// The recipient takes no mail at present.
+    Deferred,
     /// Something failed on our side.
     Trouble,
 }
@@ -218,6 +220,12 @@ impl SmtpServerSession {
             (Some(_), phase, _) => self.fault_about(NO_INBOX, phase.recipient()),
             (None, phase, _) => self.refuse_about(TROUBLE, phase.recipient()),
         }
+    }
+
+    /// Answers [`SmtpStep::FindInbox`] where the inbox takes no mail at present: the client tries again.
+    pub fn defer_recipient(&mut self) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Commands);
+        self.refuse_about(NOT_NOW, phase.recipient());
     }
 
     /// Answers [`SmtpStep::TakeIn`]: the outcome for each recipient.
@@ -558,6 +566,7 @@ fn answer(outcome: RecipientReply) -> Result<(), SmtpRefusal> {
         RecipientReply::Taken => Ok(()),
         RecipientReply::MailLoop => Err(MAIL_LOOP),
         RecipientReply::NoInbox => Err(NO_INBOX),
+        RecipientReply::Deferred => Err(NOT_NOW),
         RecipientReply::Trouble => Err(TROUBLE),
     }
 }

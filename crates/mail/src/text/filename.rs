@@ -3,6 +3,47 @@
 use crate::limits::FILENAME_CHARS;
 use crate::text::clean::clean_line;
 
+/// Types of files with the ending of their names, the usual ones first.
+const ENDINGS: &[(&str, &str)] = &[
+    ("text/plain", "txt"),
+    ("text/html", "html"),
+    ("text/html", "htm"),
+    ("text/calendar", "ics"),
+    ("text/csv", "csv"),
+    ("text/vcard", "vcf"),
+    ("text/x-vcard", "vcf"),
+    ("image/jpeg", "jpg"),
+    ("image/jpeg", "jpeg"),
+    ("image/jpg", "jpg"),
+    ("image/png", "png"),
+    ("image/gif", "gif"),
+    ("image/webp", "webp"),
+    ("image/heic", "heic"),
+    ("image/svg+xml", "svg"),
+    ("image/tiff", "tif"),
+    ("image/tiff", "tiff"),
+    ("application/pdf", "pdf"),
+    ("application/zip", "zip"),
+    ("application/json", "json"),
+    ("application/xml", "xml"),
+    ("text/xml", "xml"),
+    ("audio/mpeg", "mp3"),
+    ("audio/wav", "wav"),
+    ("audio/x-wav", "wav"),
+    ("video/mp4", "mp4"),
+    ("message/rfc822", "eml"),
+    ("message/global", "eml"),
+    ("application/msword", "doc"),
+    ("application/vnd.ms-excel", "xls"),
+    ("application/vnd.ms-powerpoint", "ppt"),
+    ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx"),
+    ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"),
+    ("application/vnd.openxmlformats-officedocument.presentationml.presentation", "pptx"),
+    ("application/vnd.oasis.opendocument.text", "odt"),
+    ("application/vnd.oasis.opendocument.spreadsheet", "ods"),
+    ("application/vnd.oasis.opendocument.presentation", "odp"),
+];
+
 /// Characters of an ending that is kept when a name is cut.
 const ENDING_CHARS: usize = 12;
 
@@ -24,35 +65,21 @@ pub fn safe_filename(given: Option<&str>, content_type: &str, number: usize) -> 
 }
 
 fn default_name(content_type: &str, number: usize) -> String {
-    let ending = match content_type {
-        "text/plain" => "txt",
-        "text/html" => "html",
-        "text/calendar" => "ics",
-        "text/csv" => "csv",
-        "text/vcard" | "text/x-vcard" => "vcf",
-        "image/jpeg" | "image/jpg" => "jpg",
-        "image/png" => "png",
-        "image/gif" => "gif",
-        "image/webp" => "webp",
-        "image/heic" => "heic",
-        "image/svg+xml" => "svg",
-        "image/tiff" => "tif",
-        "application/pdf" => "pdf",
-        "application/zip" => "zip",
-        "application/json" => "json",
-        "application/xml" | "text/xml" => "xml",
-        "audio/mpeg" => "mp3",
-        "audio/wav" | "audio/x-wav" => "wav",
-        "video/mp4" => "mp4",
-        "message/rfc822" | "message/global" => "eml",
-        _ => "bin",
-    };
+    let known = ENDINGS.iter().find(|(known, _)| *known == content_type);
+    let ending = known.map_or("bin", |(_, ending)| *ending);
     let kind = match content_type.split('/').next() {
         Some("image") => "image",
         Some("message") => "message",
         _ => "attachment",
     };
     format!("{kind}-{number}.{ending}")
+}
+
+/// The type of a file that only has a name; `None` for an ending that says nothing.
+pub(crate) fn type_of_name(name: &str) -> Option<&'static str> {
+    let (_, ending) = name.rsplit_once('.')?;
+    let known = ENDINGS.iter().find(|(_, known)| known.eq_ignore_ascii_case(ending));
+    known.map(|(content_type, _)| *content_type)
 }
 
 /// A long name loses its middle, not its ending.
@@ -102,6 +129,17 @@ mod tests {
         assert_eq!(safe(".."), "attachment-1.pdf");
         assert_eq!(safe_filename(None, "image/png", 3), "image-3.png");
         assert_eq!(safe_filename(None, "x/y", 2), "attachment-2.bin");
+        assert_eq!(safe_filename(None, "image/jpg", 4), "image-4.jpg");
+        assert_eq!(safe_filename(None, "message/global", 5), "message-5.eml");
+    }
+
+    #[test]
+    fn the_ending_of_a_name_tells_its_type() {
+        assert_eq!(type_of_name("Bill.May.PDF"), Some("application/pdf"));
+        assert_eq!(type_of_name("photo.jpeg"), Some("image/jpeg"));
+        assert_eq!(type_of_name("data.xml"), Some("application/xml"));
+        assert_eq!(type_of_name("PART.2"), None);
+        assert_eq!(type_of_name("pdf"), None);
     }
 
     #[test]

@@ -157,7 +157,8 @@ fn written_by(joined: &str) -> Option<Strength> {
         if dated && framed {
             return Some(Strength::Strong);
         }
-        return (address && place == VerbPosition::End).then_some(Strength::Weak);
+        let strength = if names_writer(body) { Strength::Strong } else { Strength::Weak };
+        return (address && place == VerbPosition::End).then_some(strength);
     }
     // Some programs give only a date and an address: "30.09.2017, 18.30, "Ann" <ann@x.example>:".
     let closes_with_address = body.ends_with('>') && address;
@@ -166,6 +167,29 @@ fn written_by(joined: &str) -> Option<Strength> {
     }
     None
 }
+
+/// Words of a name before an address.
+const NAME_WORDS: usize = 5;
+
+/// True for `Ann Lee <ann@x.example> wrote`, which some programs write without a date: a name, an address
+/// in brackets, and the verb alone.
+fn names_writer(body: &str) -> bool {
+    let Some((name, rest)) = body.split_once('<') else { return false };
+    let Some((address, verb)) = rest.split_once('>') else { return false };
+    let words = name.split_whitespace().count();
+    let plain = !name.contains([',', ':', ';', '?', '!']);
+    let only_verb = verb_in(verb.trim()) == Some(VerbPosition::End)
+        && verb.split_whitespace().count() <= VERB_WORDS;
+    (1..=NAME_WORDS).contains(&words)
+        && plain
+        && address.contains('@')
+        && !address.contains(' ')
+        && only_verb
+        && !FIRST_PERSON.iter().any(|phrase| body.contains(phrase))
+}
+
+/// Words of the longest verb: "het volgende geschreven".
+const VERB_WORDS: usize = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum VerbPosition {
@@ -299,6 +323,9 @@ mod tests {
             "*-------- Original Message --------*",
             "-----Messaggio originale-----",
             "Begin forwarded message:",
+            "Ann Lee <ann@shop.example> wrote:",
+            "\"Ann Lee\" <ann@shop.example> schrieb:",
+            "Ann Lee <ann@shop.example> a écrit :",
         ] {
             assert_eq!(strength(text), Some(Strength::Strong), "{text}");
         }
@@ -333,6 +360,11 @@ mod tests {
         for text in ["On 6 May 2024 at 10:00 I wrote:", "Am 6.5.2024 um 10:00 schrieb ich:"] {
             assert_eq!(strength(text), Some(Strength::Weak), "{text}");
         }
-        assert_eq!(strength("This is what bob@shop.example wrote:"), Some(Strength::Weak));
+        for text in [
+            "This is what bob@shop.example wrote:",
+            "I asked Bob and also his sister about what <bob@shop.example> wrote:",
+        ] {
+            assert_eq!(strength(text), Some(Strength::Weak), "{text}");
+        }
     }
 }

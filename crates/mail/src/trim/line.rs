@@ -50,6 +50,25 @@ impl TrimLine<'_> {
             && signs.all(is_rule_char)
     }
 
+    /// A mark by which a help desk finds its ticket again: `{#HS:1234-56#}`, `ref:_00D1:ref`.
+    pub fn is_tracking_mark(&self) -> bool {
+        let mark = self.folded.trim_matches(['[', ']', '(', ')', '*', ' ']);
+        let framed = |begin: &str, end: &str| {
+            mark.len() > begin.len() + end.len() && mark.starts_with(begin) && mark.ends_with(end)
+        };
+        !mark.contains(' ')
+            && (framed("{#", "#}") || framed("ref:", ":ref") || framed("##-", "-##"))
+            && mark.contains(|c: char| c.is_ascii_digit())
+    }
+
+    /// The line without its first sign of a quote.
+    pub fn one_level_less(&self) -> String {
+        match self.text.split_once('>') {
+            Some((_, rest)) if self.depth > 0 => rest.strip_prefix(' ').unwrap_or(rest).to_owned(),
+            _ => self.text.to_owned(),
+        }
+    }
+
     pub fn is_blank(&self) -> bool {
         self.depth == 0 && self.folded.is_empty() && self.mark.is_none()
     }

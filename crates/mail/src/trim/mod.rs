@@ -47,6 +47,9 @@ pub(crate) fn split(text: &str) -> TrimmedText {
 pub(crate) fn split_marked(text: &str) -> TrimmedText {
     let text = without_armour(text);
     let lines = line::lines(&text);
+    if let Some(inside) = answer_inside_quote(&lines) {
+        return split_marked(&inside);
+    }
     let classes = classify(&lines);
     if is_history_only(&lines, &classes) {
         return TrimmedText { own: String::new(), quoted: quoted_text(&lines, &classes, &[]) };
@@ -60,6 +63,20 @@ pub(crate) fn split_marked(text: &str) -> TrimmedText {
         },
         false => TrimmedText { quoted: quoted_text(&lines, &classes, &kept), own },
     }
+}
+
+/// The text without its first level of quotes, where a program put the whole mail into a quote: every
+/// line is quoted, an announcement of an earlier mail is among them, and that mail is quoted deeper.
+fn answer_inside_quote(lines: &[TrimLine<'_>]) -> Option<String> {
+    let quoted = |line: &TrimLine<'_>| line.depth > 0 || line.is_blank();
+    if !lines.iter().all(quoted) || !lines.iter().any(|line| line.depth > 1) {
+        return None;
+    }
+    let first_deeper = lines.iter().position(|line| line.depth > 1)?;
+    let own = |line: &TrimLine<'_>| line.depth == 1 && !line.folded.is_empty();
+    let announced = (0..first_deeper)
+        .any(|at| own(&lines[at]) && attribution::announcement(&lines[at..]).is_some());
+    announced.then(|| lines.iter().map(TrimLine::one_level_less).collect::<Vec<_>>().join("\n"))
 }
 
 /// The lines from the first quoted or forwarded one on that do not stay.
@@ -164,7 +181,7 @@ impl Classifier<'_> {
             Class::Signature
         } else if signature::is_mobile_signature(line) {
             Class::Mobile
-        } else if line.is_rule() {
+        } else if line.is_rule() || line.is_tracking_mark() {
             Class::Rule
         } else if self.announced && is_quoted_otherwise(line) {
             Class::Quote

@@ -90,7 +90,7 @@ const HISTORY: &[&str] = &[
     "Sent from my iPhone\n",
 ];
 
-fn storable(raw: &[u8]) -> Result<(), TestCaseError> {
+pub fn storable(raw: &[u8]) -> Result<(), TestCaseError> {
     let mail = parse(raw, Envelope::default());
     let names = mail.to.iter().chain(&mail.cc).chain(&mail.from).filter_map(|a| a.name.as_ref());
     let lines = names.chain([&mail.subject]).chain(mail.attachments.iter().map(|f| &f.filename));

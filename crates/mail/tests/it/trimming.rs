@@ -256,3 +256,44 @@ fn signed_text_loses_its_armour() {
                 -----BEGIN PGP SIGNATURE-----\nabc\n-----END PGP SIGNATURE-----\n";
     assert_eq!(trim(text), "Hello\n-- dashes");
 }
+
+#[test]
+fn a_name_and_an_address_without_a_date_announce_a_mail() {
+    check(
+        "
+        │It has arrived, thank you.
+
+        Acme Support <support@acme.example> wrote:
+        Dear Ann,
+        it is on its way.
+        ",
+    );
+}
+
+#[test]
+fn the_mark_of_a_help_desk_goes_with_its_line() {
+    check(
+        "
+        │It has arrived.
+
+        {#HS:2034567-1234#}
+        ",
+    );
+    check(
+        "
+        │It has arrived.
+
+        Bitte schreiben Sie Ihre Antwort oberhalb dieser Linie.
+        Guten Tag, die Lampe ist unterwegs.
+        ",
+    );
+}
+
+#[test]
+fn an_answer_wholly_inside_a_quote_is_the_answer() {
+    let text = "> It has arrived.\n>\n> On 6 May 2024 at 16:37, Acme <a@acme.example> wrote:\n>> Dear \
+                Ann,\n>> it is on its way.\n";
+    assert_eq!(trim(text), "It has arrived.");
+    let history = "> Dear Ann,\n> it is on its way.\n";
+    assert!(!trim(history).is_empty(), "nothing announces an earlier mail");
+}

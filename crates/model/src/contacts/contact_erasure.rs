@@ -8,6 +8,7 @@ use db::Tx;
 
 use crate::contacts;
 use crate::contacts::contact_addresses;
+use crate::fields::stored_values;
 use crate::people::agent_limits::recent_acts;
 
 /// Forgets somebody with whom no conversation of the circle is left.
@@ -77,14 +78,16 @@ fn without_mail(
     let all: Vec<(Circle,)> = tx.all(
         "SELECT circle FROM contact_notes WHERE ws = ?1 AND email = ?2
          UNION
+         SELECT circle FROM contact_fields WHERE ws = ?1 AND email = ?2
+         UNION
          SELECT circle FROM contact_addresses WHERE ws = ?1 AND email = ?2",
         &[&ws, email],
     )?;
     Ok(all.into_iter().map(|(circle,)| circle).collect())
 }
 
-/// Takes the address off its contact. Notes go with it, unless the contact has another address with
-/// mail, under which they are read.
+/// Takes the address off its contact. Notes and fields go with it, unless the contact has another address
+/// with mail, under which they are read.
 fn forget_written(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &EmailAddress) -> Result<()> {
     for other in contact_addresses::forget(tx, ws, circle, email)? {
         let is_known = contacts::is_in(tx, ws, circle, &other)?
@@ -94,12 +97,15 @@ fn forget_written(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &EmailAddres
                 "UPDATE contact_notes SET email = ?4 WHERE ws = ?1 AND circle = ?2 AND email = ?3",
                 &[&ws, circle, email, &other],
             )?;
-            return Ok(());
+            stored_values::carry_over(tx, ws, circle, email, &other)?;
+            break;
         }
     }
-    tx.exec_soon(
-        "DELETE FROM contact_notes WHERE ws = ?1 AND circle = ?2 AND email = ?3",
-        &[&ws, circle, email],
-    )?;
+    for table in ["contact_notes", "contact_fields"] {
+        tx.exec_soon(
+            &format!("DELETE FROM {table} WHERE ws = ?1 AND circle = ?2 AND email = ?3"),
+            &[&ws, circle, email],
+        )?;
+    }
     Ok(())
 }

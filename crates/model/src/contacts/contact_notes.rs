@@ -74,8 +74,9 @@ pub fn add(tx: &mut Tx<'_>, cx: &Cx<'_>, addresses: &[EmailAddress], body: &str)
     Ok(())
 }
 
-/// The address that a note is kept under, and who sees it: the widest circle that has mail of one.
-fn place<'a>(
+/// The address that something about a person is kept under, and who sees it: the widest circle that has
+/// mail of one.
+pub(crate) fn place<'a>(
     tx: &mut Tx<'_>,
     actor: &Actor,
     addresses: &'a [EmailAddress],

@@ -44,6 +44,9 @@ pub struct ContactProfile {
 /// The person with an address; the same error for nobody and for somebody whose mail the actor does
 /// not see.
 pub fn load(tx: &mut Tx<'_>, actor: &Actor, email: &EmailAddress) -> Result<ContactProfile> {
+    if email.as_str().contains('\0') {
+        return Err(Error::NotFound("contact"));
+    }
     let email = contact_addresses::shown_under(tx, actor, email)?;
     let addresses = contact_addresses::of(tx, actor, &email)?;
     let mut name = None;

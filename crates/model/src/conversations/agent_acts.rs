@@ -4,7 +4,7 @@
 use base::actor::{Actor, Principal};
 use base::app::Cx;
 use base::error::Result;
-use base::ids::{AgentId, ConversationId, UndoId};
+use base::ids::{AgentId, BookingId, ConversationId, UndoId};
 use base::limits::AGENT_ACTS_KEPT_MS;
 use base::string_enum::string_enum;
 use db::{Json, Tx};
@@ -36,7 +36,8 @@ db::row! {
         pub step: i64,
         pub at: i64,
         pub kind: AgentActKind,
-        pub conversation: ConversationId,
+        /// None for an appointment that belongs to no conversation.
+        pub conversation: Option<ConversationId> = "nullif(agent_acts.conversation, '')",
         /// The note, message, booking or conversation that was made; empty for a change.
         pub thing: String,
         pub before: Option<Json<ConversationState>>,
@@ -57,7 +58,7 @@ pub fn note_change(
         return Ok(false);
     }
     let states = Some((before, &state));
-    insert(tx, cx, (act, step), (AgentActKind::Changed, &after.id, ""), states)?;
+    insert(tx, cx, (act, step), (AgentActKind::Changed, Some(&after.id), ""), states)?;
     Ok(true)
 }
 
@@ -83,6 +84,26 @@ pub fn note_made(
     conversation: &ConversationId,
     thing: &str,
 ) -> Result<()> {
+    note_thing(tx, cx, kind, (Some(conversation), thing))
+}
+
+/// The same for an appointment, which may belong to no conversation.
+pub fn note_booking(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    kind: AgentActKind,
+    conversation: Option<&ConversationId>,
+    booking: &BookingId,
+) -> Result<()> {
+    note_thing(tx, cx, kind, (conversation, booking.as_str()))
+}
+
+fn note_thing(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    kind: AgentActKind,
+    (conversation, thing): (Option<&ConversationId>, &str),
+) -> Result<()> {
     if !matches!(cx.actor.who, Principal::Agent { .. }) {
         return Ok(());
     }
@@ -94,7 +115,7 @@ fn insert(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     (act, step): (&UndoId, i64),
-    (kind, conversation, thing): (AgentActKind, &ConversationId, &str),
+    (kind, conversation, thing): (AgentActKind, Option<&ConversationId>, &str),
     states: Option<(&ConversationState, &ConversationState)>,
 ) -> Result<()> {
     let Principal::Agent { id: agent, .. } = &cx.actor.who else { return Ok(()) };
@@ -109,7 +130,7 @@ fn insert(
             &step,
             &cx.now,
             &kind,
-            conversation,
+            &conversation.map_or("", ConversationId::as_str),
             &thing,
             &states.map(|(before, _)| Json(before)),
             &states.map(|(_, after)| Json(after)),
@@ -118,11 +139,13 @@ fn insert(
     Ok(())
 }
 
-/// In conversations that the actor sees.
-const SEEN: &str = "EXISTS (
-    SELECT 1 FROM conversations c
-    WHERE c.ws = agent_acts.ws AND c.id = agent_acts.conversation AND c.circle IN (?4, ?5)
-)";
+/// In conversations that the actor sees, or about appointments that belong to none and that the actor sees.
+const SEEN: &str = "COALESCE(
+    (SELECT c.circle FROM conversations c
+     WHERE c.ws = agent_acts.ws AND c.id = agent_acts.conversation),
+    (SELECT b.circle FROM bookings b
+     WHERE b.ws = agent_acts.ws AND b.id = agent_acts.thing AND agent_acts.conversation = '')
+) IN (?4, ?5)";
 
 /// The steps of one act that are not undone, the latest first, and whether the agent did it since
 /// a time at all.

@@ -65,9 +65,19 @@ impl CircleMove<'_> {
         self.move_learned(tx, ws)?;
         self.move_contacts(tx, ws)?;
         self.forget_deliveries(tx, ws)?;
-        // An answer that is for this inbox alone is seen by those who see the inbox.
+        // An answer that is for this inbox alone is seen by those who see the inbox, and no longer public.
+        for table in ["help_words", "help_pages"] {
+            tx.exec_soon(
+                &format!(
+                    "DELETE FROM {table} WHERE ws = ?1 AND answer IN (
+                         SELECT id FROM answers WHERE ws = ?1 AND circle = ?2 AND inboxes = ?3
+                     )"
+                ),
+                &[&ws, self.from, &Json(&[self.mailbox])],
+            )?;
+        }
         tx.exec_soon(
-            "UPDATE answers SET circle = ?4 WHERE ws = ?1 AND circle = ?2 AND inboxes = ?3",
+            "UPDATE answers SET circle = ?4, help_state = 'draft' WHERE ws = ?1 AND circle = ?2 AND inboxes = ?3",
             &[&ws, self.from, &Json(&[self.mailbox]), self.to],
         )?;
         self.move_reports(tx, ws)?;
@@ -126,7 +136,11 @@ impl CircleMove<'_> {
             "UPDATE report_facts SET circle = ?4 WHERE ws = ?1 AND circle = ?2 AND mailbox = ?3",
             &[&ws, self.from, self.mailbox, self.to],
         )?;
-        for (table, span) in [("report_days", "day"), ("report_months", "month")] {
+        for (table, span) in [
+            ("report_quarter_hours", "day, quarter_hour"),
+            ("report_days", "day"),
+            ("report_months", "month"),
+        ] {
             let added = format!(
                 "INSERT INTO {table} (ws, circle, measure, {span}, mailbox, name, n)
                  SELECT ws, ?4, measure, {span}, mailbox, name, n FROM {table}
@@ -274,6 +288,9 @@ impl CircleMove<'_> {
             &format!("UPDATE contact_notes SET circle = ?4 WHERE {}", is_unknown("contact_notes")),
             &[&ws, self.from, self.mailbox, self.to],
         )?;
+        let fields = is_unknown("contact_fields");
+        let moved: &[&dyn Arg] = &[&ws, self.from, self.mailbox, self.to];
+        move_fields(tx, ("contact_fields", "email"), &fields, "?4", moved)?;
         tx.exec_soon(
             &format!("DELETE FROM contact_addresses WHERE {}", is_unknown("contact_addresses")),
             &[&ws, self.from, self.mailbox],
@@ -337,6 +354,9 @@ impl CircleMove<'_> {
                 }
             }
         }
+        for table in [("contact_fields", "email"), ("company_fields", "company")] {
+            move_fields(tx, table, "ws = ?1 AND circle = ?2", "?3", &[&ws, self.from, self.to])?;
+        }
         for table in ["answers", "audit_log", "contact_notes"] {
             let sql = format!("UPDATE {table} SET circle = ?3 WHERE ws = ?1 AND circle = ?2");
             tx.exec_soon(&sql, &[&ws, self.from, self.to])?;
@@ -349,4 +369,26 @@ impl CircleMove<'_> {
         }
         Ok(())
     }
+}
+
+/// Gives values of contacts or companies to another circle; one that a field has there stays.
+fn move_fields(
+    tx: &mut Tx<'_>,
+    (table, holder): (&str, &str),
+    which: &str,
+    to: &str,
+    args: &[&dyn Arg],
+) -> Result<()> {
+    tx.exec_soon(
+        &format!(
+            "DELETE FROM {table} WHERE {which} AND EXISTS (
+                 SELECT 1 FROM {table} o
+                 WHERE o.ws = {table}.ws AND o.{holder} = {table}.{holder}
+                   AND o.field = {table}.field AND o.circle = {to}
+             )"
+        ),
+        args,
+    )?;
+    tx.exec_soon(&format!("UPDATE {table} SET circle = {to} WHERE {which}"), args)?;
+    Ok(())
 }

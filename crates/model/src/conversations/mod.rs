@@ -39,6 +39,7 @@ use db::{Json, Tx};
 
 use crate::conversations::timeline::{TimelineEvent, WokenBy};
 use crate::figures::report_facts::{self, ReportMeasure, ReportPlace};
+use crate::guests::satisfaction;
 use crate::people::agent_limits::changes::ConversationAct;
 use crate::people::members;
 use crate::people::notifications::facts::{self, NoticePlace};
@@ -302,6 +303,7 @@ pub fn set_status(
         let (place, opened_at) = (conversation.report_place(), conversation.opened_at());
         report_facts::count_closing(tx, cx, &place, opened_at, cx.now, 1)?;
         targets::note_closing(tx, cx, &conversation.id)?;
+        satisfaction::plan_question(tx, cx, &conversation.id, &conversation.mailbox)?;
     }
     if to == Status::Closed && conversation.held {
         end_hold(tx, cx, conversation)?;
@@ -448,7 +450,7 @@ pub fn set_merged(
 ) -> Result<()> {
     tx.exec_soon(
         "UPDATE conversations SET merged_into = ?3, sorts_at = NULL, answer_due_at = NULL,
-             resolve_due_at = NULL, target_due_at = NULL
+             resolve_due_at = NULL, target_due_at = NULL, satisfaction_due_at = NULL
          WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &into],
     )?;

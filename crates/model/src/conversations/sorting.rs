@@ -255,13 +255,20 @@ pub struct SortedText {
     pub subject: String,
     /// Its writer's own words.
     pub text: String,
+    /// When it came.
+    pub at: i64,
 }
 
 impl SortedText {
     /// Subject and words together, as examples are kept of them.
     pub fn whole(&self) -> String {
-        format!("{}\n{}", self.subject, self.text)
+        example_text(&self.subject, &self.text)
     }
+}
+
+/// The text of a mail as examples are kept of it.
+pub fn example_text(subject: &str, text: &str) -> String {
+    format!("{subject}\n{text}")
 }
 
 /// The mail that a conversation is about: the first that a person of the other side wrote.
@@ -280,15 +287,15 @@ fn mail_of(
     id: &ConversationId,
     order: &str,
 ) -> Result<Option<SortedText>> {
-    let found: Option<(String, String)> = tx.opt(
+    let found: Option<(String, String, i64)> = tx.opt(
         &format!(
-            "SELECT subject, text FROM messages
+            "SELECT subject, text, at FROM messages
              WHERE ws = ?1 AND conversation = ?2 AND direction = 'inbound' AND NOT auto_reply
              {order} LIMIT 1"
         ),
         &[&ws, id],
     )?;
-    Ok(found.map(|(subject, text)| SortedText { subject, text }))
+    Ok(found.map(|(subject, text, at)| SortedText { subject, text, at }))
 }
 
 /// The mail that a decision is about: the first for the topic, else the latest, as the helper reads
@@ -348,13 +355,13 @@ pub fn keep_examples_true(
 
 /// The mails of a conversation as examples are kept of them.
 fn features_of_mails(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<Vec<Vec<u8>>> {
-    let mails: Vec<(String, String)> = tx.all(
-        "SELECT subject, text FROM messages
+    let mails: Vec<(String, String, i64)> = tx.all(
+        "SELECT subject, text, at FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND direction = 'inbound' AND NOT auto_reply",
         &[&ws, id],
     )?;
-    let features = |(subject, text): (String, String)| {
-        TextFeatures::of(&SortedText { subject, text }.whole()).to_bytes()
+    let features = |(subject, text, at): (String, String, i64)| {
+        TextFeatures::of(&SortedText { subject, text, at }.whole()).to_bytes()
     };
     Ok(mails.into_iter().map(features).collect())
 }

@@ -15,6 +15,7 @@ use crate::conversations::timeline::{self, TargetKind, TimelineEvent};
 use crate::figures::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::mailboxes::office_hours::{self, OfficeHours};
 use crate::people::notifications::facts::{self, NoticeKind, NoticePlace};
+use crate::webhooks::events::{self, TargetMissed};
 
 /// Mail that is filed later than this has no target: somebody dealt with it elsewhere.
 const RECENT_MS: i64 = DAY_MS;
@@ -217,5 +218,7 @@ fn settle(
         NoticePlace { conversation: &case.id, mailbox: &case.mailbox, circle: &case.circle };
     facts::note_for_team(tx, cx, place, NoticeKind::TargetMissed, case.assignee.as_ref())?;
     let missed = TimelineEvent::TargetMissed { target, due: Moment(due) };
-    timeline::record(tx, cx, &case.id, &missed)
+    timeline::record(tx, cx, &case.id, &missed)?;
+    let event = TargetMissed { conversation_id: &case.id, target };
+    events::record(tx, cx, &case.circle, &event)
 }

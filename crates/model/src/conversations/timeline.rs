@@ -14,7 +14,12 @@ use serde_json::{Map, Value, json};
 
 string_enum! {
     /// What ended a snooze, as `by` of the timeline event `woke`.
-    WokenBy { Clock = "clock", Customer = "customer", NoAnswer = "no-answer" }
+    WokenBy {
+        Clock = "clock",
+        Customer = "customer",
+        NoAnswer = "no-answer",
+        LinkedItem = "linked-item",
+    }
 }
 
 string_enum! {
@@ -177,6 +182,27 @@ pub enum TimelineEvent {
         urgency: Option<Urgency>,
         by: SortedBy,
     },
+    /// Values of fields, as they are now; null where one was removed.
+    FieldsChanged {
+        fields: Map<String, Value>,
+    },
+    /// Somebody pressed a button of the customer panel.
+    PanelPressed {
+        button: String,
+    },
+    /// It was linked to an item of an issue tracker.
+    Linked {
+        name: String,
+        url: String,
+    },
+    Unlinked {
+        name: String,
+        url: String,
+    },
+    /// The tracker told that a linked item was closed.
+    LinkedItemClosed {
+        name: String,
+    },
     /// A recipient read the page of a secure message.
     Opened {
         message_id: MessageId,
@@ -238,6 +264,11 @@ pub enum TimelineEvent {
     /// An agent handed it over to people; `to` names a person or team, where it named one.
     HandedOver {
         to: Option<String>,
+    },
+    /// The customer said how it was, from 1 to 5, or changed what they said.
+    Rated {
+        score: i64,
+        comment: Option<String>,
     },
     /// A note of an agent was hidden, because what it did was undone.
     NoteHidden {
@@ -339,6 +370,11 @@ mod tests {
                 r#"{"conversationId":"cnv_1","messageId":"msg_1"}"#,
             ),
             (HandedOver { to: Some("Ines".into()) }, "handed-over", r#"{"to":"Ines"}"#),
+            (
+                Rated { score: 5, comment: Some("Quick".into()) },
+                "rated",
+                r#"{"score":5,"comment":"Quick"}"#,
+            ),
             (SplitFrom { conversation_id }, "split-from", r#"{"conversationId":"cnv_1"}"#),
             (BookingCancelled { booking_id }, "booking-cancelled", r#"{"bookingId":"bkg_1"}"#),
             (
@@ -416,6 +452,17 @@ mod tests {
                 "sorted",
                 r#"{"topic":null,"urgency":"high","by":"helper"}"#,
             ),
+            (
+                FieldsChanged { fields: object(r#"{"order":"A-17","paid":null}"#) },
+                "fields-changed",
+                r#"{"fields":{"order":"A-17","paid":null}}"#,
+            ),
+            (
+                LinkedItemClosed { name: "acme/shop#12".into() },
+                "linked-item-closed",
+                r#"{"name":"acme/shop#12"}"#,
+            ),
+            (PanelPressed { button: "Refund".into() }, "panel-pressed", r#"{"button":"Refund"}"#),
         ] {
             let stored = StoredColumns::of(&event);
             let text = Value::Object(stored.data).to_string();

@@ -3,6 +3,7 @@
 pub mod document_requests;
 pub mod file_checks;
 pub mod pdf;
+pub mod preview_keys;
 pub mod uploads;
 
 use base::app::Cx;
@@ -12,6 +13,7 @@ use base::files::blobs::{self, Blob};
 use base::ids::{DocumentId, MessageId};
 use base::limits::DOCUMENT_TEXT_CHARS;
 use base::string_enum::string_enum;
+use base::usage::{self, UsageKind};
 use db::{Json, Tx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -183,6 +185,8 @@ fn insert(
             &extract_at,
         ],
     )?;
+    let size = document.blob.size;
+    usage::add_held(tx, cx.actor.ws, UsageKind::DocumentBytes, id.as_str(), size)?;
     Ok((id, num))
 }
 

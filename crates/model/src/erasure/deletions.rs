@@ -1,11 +1,11 @@
 //! Inboxes and whole workspaces that are deleted: what ends at once, and what is removed when a job has
 //! erased their conversations.
 
-use base::actor::Circle;
+use base::actor::{Actor, Circle};
 use base::app::Cx;
 use base::concurrency::queue::Queue;
 use base::error::Result;
-use base::ids::{ConversationId, MailboxId};
+use base::ids::{ConversationId, MailboxId, WorkspaceId};
 use db::{TableShape, Tx};
 
 use crate::erasure;
@@ -29,6 +29,7 @@ const KEPT_OF_WORKSPACE: &[&str] = &["deleted_workspaces", "deletions", "workspa
 /// Tables by which people, software and jobs of a workspace act. They are emptied at once.
 const ENDED_AT_ONCE: &[&str] = &[
     "sessions",
+    "customer_sessions",
     "sign_in_links",
     "sign_in_steps",
     "passwords",
@@ -41,14 +42,23 @@ const ENDED_AT_ONCE: &[&str] = &[
     "agent_counts",
     "agents",
     "webhooks",
+    "customer_panels",
+    "tracker_webhooks",
+    "brandings",
     "services",
     "signing_keys",
     "busy_calendars",
     "booking_hosts",
     "booking_types",
+    "contact_forms",
+    "help_sites",
+    "help_pages",
+    "help_words",
     "hosts",
     "rules",
     "rule_jobs",
+    "report_schedules",
+    "report_recipients",
     "drafting_jobs",
     "sandbox_replies",
     "notices",
@@ -149,7 +159,7 @@ pub fn begin_inbox(
 }
 
 /// Ends a workspace: everybody is signed out, keys and apps are refused, no mail comes in or leaves, and
-/// a job erases everything.
+/// a job erases everything. Its sample goes with it.
 pub fn begin_workspace(tx: &mut Tx<'_>, cx: &Cx<'_>, counts: &DeletionCounts) -> Result<()> {
     let ws = cx.actor.ws;
     let inboxes: Vec<(MailboxId,)> = tx.all("SELECT id FROM mailboxes WHERE ws = ?1", &[&ws])?;
@@ -187,7 +197,23 @@ pub fn begin_workspace(tx: &mut Tx<'_>, cx: &Cx<'_>, counts: &DeletionCounts) ->
             &counts.messages,
         ],
     )?;
-    queue(tx, cx, "", "", &Circle::team())
+    queue(tx, cx, "", "", &Circle::team())?;
+    begin_samples(tx, cx)
+}
+
+/// Nobody could go into the sample of a workspace that is gone, or delete it.
+fn begin_samples(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
+    let samples: Vec<(i64, WorkspaceId)> = tx.all(
+        "SELECT ws, id FROM workspaces WHERE sample_of = ?1 AND deleted_at IS NULL ORDER BY ws",
+        &[&cx.actor.ws],
+    )?;
+    for (ws, id) in samples {
+        let actor = Actor::system(ws, id, Circle::team());
+        let cx = &Cx { actor: &actor, ..*cx };
+        let counts = DeletionCounts::of_workspace(tx, cx)?;
+        begin_workspace(tx, cx, &counts)?;
+    }
+    Ok(())
 }
 
 fn queue(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &str, name: &str, audience: &Circle) -> Result<()> {
@@ -231,6 +257,7 @@ pub fn close_inbox(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<()> {
     for sql in [
         "DELETE FROM notices WHERE ws = ?1 AND mailbox = ?2",
         "DELETE FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
+        "DELETE FROM graph_folders WHERE ws = ?1 AND mailbox = ?2",
         "DELETE FROM outgoing_servers WHERE ws = ?1 AND mailbox = ?2",
         "DELETE FROM mailbox_grants WHERE ws = ?1 AND mailbox = ?2",
         "DELETE FROM sent_copies WHERE ws = ?1 AND mailbox = ?2",
@@ -263,6 +290,17 @@ pub fn finish_inbox(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId) -> Result<bool
         tx.opt("SELECT id FROM conversations WHERE ws = ?1 AND mailbox = ?2 LIMIT 1", &[&ws, id])?;
     if left.is_some() {
         return Ok(false);
+    }
+    // Before the answers themselves, by which they are found.
+    for table in ["answer_versions", "help_slugs", "help_tallies"] {
+        tx.exec(
+            &format!(
+                "DELETE FROM {table} WHERE ws = ?1 AND answer IN (
+                     SELECT id FROM answers WHERE ws = ?1 AND circle = ?2
+                 )"
+            ),
+            &[&ws, id],
+        )?;
     }
     for table in tx.tables()?.iter().filter(|table| table.has("ws")) {
         if KEPT_OF_INBOX.contains(&table.name.as_str()) {

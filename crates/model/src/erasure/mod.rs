@@ -11,10 +11,12 @@ use base::app::Cx;
 use base::email_address::EmailAddress;
 use base::error::Result;
 use base::ids::{ConversationId, MessageId, TagId};
+use base::usage::{self, UsageKind};
 use db::Tx;
 
 use crate::contacts::contact_erasure;
 use crate::conversations::sorter_examples;
+use crate::documents::preview_keys::after_keys;
 use crate::figures::counters::{self, Counter};
 use crate::guests::secure;
 
@@ -22,6 +24,8 @@ use crate::guests::secure;
 const OF_CONVERSATION: &[&str] = &[
     "index_entries",
     "participants",
+    "conversation_fields",
+    "conversation_links",
     "followers",
     "notices",
     "undo_steps",
@@ -47,11 +51,14 @@ const OF_PERSON: &[&str] = &["read_marks", "autosaves", "mentions", "notice_fact
 
 /// Tables whose rows belong to a message.
 const OF_MESSAGE: &[&str] = &[
+    "approval_links",
     "recipient_outcomes",
     "sent_copies",
     "booking_offers",
+    "ratings",
     "drafting_jobs",
     "draft_sources",
+    "form_posts",
     "helper_drafts",
     "secure_links",
     "secure_messages",
@@ -84,6 +91,7 @@ fn erase_one(tx: &mut Tx<'_>, cx: &Cx<'_>, num: i64, id: &ConversationId) -> Res
     let (ws, now) = (cx.actor.ws, cx.now);
     forget_words(tx, ws, num, id)?;
     uncount_tags(tx, ws, id)?;
+    uncount_usage(tx, ws, id)?;
     let mut hashes = hashes(tx, ws, id)?;
     hashes.extend(protected_hashes(tx, cx, id)?);
     let people = People::of(tx, ws, id)?;
@@ -204,6 +212,21 @@ fn forget_words(tx: &mut Tx<'_>, ws: i64, num: i64, id: &ConversationId) -> Resu
     search::forget_conversation(tx, ws, (num, id), &serials)
 }
 
+/// Takes its messages and documents out of what the workspace holds.
+fn uncount_usage(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<()> {
+    let (messages,): (i64,) = tx.one(
+        "SELECT CAST(count(*) AS BIGINT) FROM messages WHERE ws = ?1 AND conversation = ?2",
+        &[&ws, id],
+    )?;
+    let (bytes,): (i64,) = tx.one(
+        "SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM documents
+         WHERE ws = ?1 AND conversation = ?2",
+        &[&ws, id],
+    )?;
+    usage::add_held(tx, ws, UsageKind::Messages, id.as_str(), -messages)?;
+    usage::add_held(tx, ws, UsageKind::DocumentBytes, id.as_str(), -bytes)
+}
+
 fn uncount_tags(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<()> {
     let (circle,): (Circle,) =
         tx.one("SELECT circle FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
@@ -265,7 +288,7 @@ fn protected_hashes(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result
     Ok(hashes)
 }
 
-/// Forgets bytes that no row of the workspace refers to any more, and their preview. What only the
+/// Forgets bytes that no row of the workspace refers to any more, and their previews. What only the
 /// sealed words of protected messages name is not looked for.
 pub fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
     // Of two erasures at once the later one is tried again, and sees what the other one left.
@@ -283,24 +306,40 @@ pub fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()
             return Ok(());
         }
     }
-    let preview: Option<(Option<String>,)> =
-        tx.opt("SELECT preview FROM previews WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
+    let previews = take_previews(tx, ws, hash)?;
     drop_blob(tx, ws, hash, now)?;
     // Equal previews are one blob, and the preview of a small picture may be the picture.
-    match preview.and_then(|(preview,)| preview).filter(|preview| preview != hash) {
-        Some(preview) => forget_bytes(tx, ws, &preview, now),
-        None => Ok(()),
+    for preview in previews.iter().filter(|preview| *preview != hash) {
+        forget_bytes(tx, ws, preview, now)?;
     }
+    Ok(())
+}
+
+/// Removes the rows of the preview and of the scaled copies of a file; the blobs that they named.
+pub fn take_previews(tx: &mut Tx<'_>, ws: i64, hash: &str) -> Result<Vec<String>> {
+    let end = after_keys(hash);
+    let previews: Vec<(Option<String>,)> = tx.all(
+        "SELECT preview FROM previews WHERE ws = ?1 AND hash >= ?2 AND hash < ?3",
+        &[&ws, &hash, &end],
+    )?;
+    tx.exec(
+        "DELETE FROM previews WHERE ws = ?1 AND hash >= ?2 AND hash < ?3",
+        &[&ws, &hash, &end],
+    )?;
+    Ok(previews.into_iter().filter_map(|(preview,)| preview).collect())
 }
 
 /// Removes a blob of a workspace that nothing refers to, and queues its file. False where there is none.
 pub fn drop_blob(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<bool> {
-    tx.exec("DELETE FROM previews WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
-    let row: Option<(bool,)> =
-        tx.opt("SELECT packed IS NULL FROM blobs WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
+    take_previews(tx, ws, hash)?;
+    let row: Option<(bool, i64)> = tx
+        .opt("SELECT packed IS NULL, size FROM blobs WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
     tx.exec("DELETE FROM blobs WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
     let found = row.is_some();
-    if row.is_some_and(|(in_folder,)| in_folder) {
+    if let Some((_, size)) = row {
+        usage::add_held(tx, ws, UsageKind::Bytes, hash, -size)?;
+    }
+    if row.is_some_and(|(in_folder, _)| in_folder) {
         tx.exec(
             "INSERT INTO unused_blobs (hash, set_aside, due_at) VALUES (?1, FALSE, ?2)
              ON CONFLICT (hash) DO UPDATE SET set_aside = FALSE, due_at = excluded.due_at",

@@ -104,10 +104,15 @@ pub fn move_over(
     Ok(())
 }
 
+/// Where the keys of one kind begin, and what comes after all of them. The start leads each of them.
+pub fn keys_of(kind: CounterKind) -> (String, String) {
+    (format!("{}:", kind.as_str()), format!("{};", kind.as_str()))
+}
+
 /// Every count of one kind that the actor may see, by the id of the inbox or tag.
 pub fn of_kind(tx: &mut Tx<'_>, actor: &Actor, kind: CounterKind) -> Result<HashMap<String, i64>> {
     let (first, second) = actor.circles.pair();
-    let (start, end) = (format!("{}:", kind.as_str()), format!("{};", kind.as_str()));
+    let (start, end) = keys_of(kind);
     let rows: Vec<(String, i64)> = tx.all(
         "SELECT what, CAST(sum(n) AS BIGINT) FROM counters
          WHERE ws = ?1 AND circle IN (?2, ?3) AND what >= ?4 AND what < ?5
@@ -119,7 +124,7 @@ pub fn of_kind(tx: &mut Tx<'_>, actor: &Actor, kind: CounterKind) -> Result<Hash
 
 /// Begins the counts of one kind anew, in one circle.
 pub fn reset(tx: &mut Tx<'_>, ws: i64, circle: &Circle, kind: CounterKind) -> Result<()> {
-    let (start, end) = (format!("{}:", kind.as_str()), format!("{};", kind.as_str()));
+    let (start, end) = keys_of(kind);
     tx.exec_soon(
         "DELETE FROM counters WHERE ws = ?1 AND circle = ?2 AND what >= ?3 AND what < ?4",
         &[&ws, circle, &start, &end],

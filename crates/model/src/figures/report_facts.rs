@@ -1,11 +1,12 @@
 //! Facts: what reports count, written in the transaction of the change. Facts are only added, so that
-//! concurrent changes never wait for one another; a job folds them into counters of days and months.
+//! concurrent changes never wait for one another; a job folds them into counters of quarter hours, days and months.
 
 use base::actor::Circle;
 use base::app::Cx;
 use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{ConversationId, EventId, MailboxId, RequestId, UserId};
+use base::limits::{DAY_MS, MINUTE_MS};
 use base::string_enum::string_enum;
 use db::Tx;
 use jiff::Timestamp;
@@ -17,13 +18,17 @@ use crate::mailboxes::office_hours;
 
 /// Facts wait this long, so that many are folded at once.
 const FOLDED_AFTER_MS: i64 = 2_000;
+/// The counters that are finest are of quarter hours, because no zone's clock is off by less.
+pub const QUARTER_HOUR_MS: i64 = 15 * MINUTE_MS;
+/// Quarter hours of a day.
+pub const QUARTER_HOURS: i64 = DAY_MS / QUARTER_HOUR_MS;
 /// The name under which the drafting helper is counted.
 pub const HELPER_NAME: &str = "helper";
 
 string_enum! {
     /// What is counted. The comment of each says what its `name` is.
     ReportMeasure {
-        // An hour of the week, from 0 for Monday 00:00 to 167.
+        // An hour of the week in UTC, from 0 for Monday 00:00 to 167.
         Received = "received",
         // Who wrote it: a member, the helper, or nobody for what a rule drafted or left elsewhere.
         Sent = "sent",
@@ -49,6 +54,14 @@ string_enum! {
         // None.
         DocumentsAsked = "documents-asked",
         DocumentsReceived = "documents-received",
+        // None.
+        SatisfactionAsked = "satisfaction-asked",
+        // The score that a customer gave, from 1 to 5, by the day of the first answer.
+        Rated = "rated",
+        // A topic or nothing, and the score.
+        RatedTopic = "rated-topic",
+        // Who answered (see `guests/answerer`), and the score.
+        RatedAnswerer = "rated-answerer",
     }
 }
 
@@ -72,10 +85,11 @@ pub fn count(
     if n == 0 {
         return Ok(());
     }
-    let day = day_number(civil(at).date());
+    let (day, quarter_hour) = (at.div_euclid(DAY_MS), at.rem_euclid(DAY_MS) / QUARTER_HOUR_MS);
     tx.exec_soon(
-        "INSERT INTO report_facts (ws, id, circle, measure, day, mailbox, name, n, due_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO report_facts (
+             ws, id, circle, measure, day, mailbox, name, n, due_at, quarter_hour
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         &[
             &cx.actor.ws,
             &EventId::new(cx.ids, cx.now),
@@ -86,6 +100,7 @@ pub fn count(
             &name,
             &n,
             &(cx.now + FOLDED_AFTER_MS),
+            &quarter_hour,
         ],
     )?;
     tx.wake(Queue::Reports);
@@ -214,7 +229,7 @@ pub fn asked_for(tx: &mut Tx<'_>, ws: i64, request: &RequestId) -> Result<i64> {
     Ok(asked)
 }
 
-/// The time on the clock that reports go by.
+/// The time in UTC, by which counters go.
 fn civil(at: i64) -> jiff::Zoned {
     let at = Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
     at.to_zoned(TimeZone::UTC)

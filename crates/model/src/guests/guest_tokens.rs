@@ -10,7 +10,7 @@ use db::{Arg, Tx, Value};
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 
-use crate::installation::mail_secret;
+use crate::installation::mail_secret::{self, MailSecret};
 
 /// Characters of a token, 5 bits each.
 pub const GUEST_TOKEN_CHARS: usize = 40;
@@ -68,10 +68,18 @@ impl Arg for GuestTokenHash {
 
 /// HMAC-SHA-256 under the workspace's secret.
 pub fn keyed_digest(tx: &mut Tx<'_>, cx: &Cx<'_>, text: &str) -> Result<[u8; 32]> {
-    let secret = mail_secret::mail_secret(tx, cx)?;
+    Ok(digest(&mail_secret::mail_secret(tx, cx)?, text))
+}
+
+/// The same where nothing can be written; `None` in a workspace that has no secret yet.
+pub fn known_keyed_digest(tx: &mut Tx<'_>, cx: &Cx<'_>, text: &str) -> Result<Option<[u8; 32]>> {
+    Ok(mail_secret::load(tx, cx)?.map(|secret| digest(&secret, text)))
+}
+
+fn digest(secret: &MailSecret, text: &str) -> [u8; 32] {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any length is a key");
     mac.update(text.as_bytes());
-    Ok(mac.finalize().into_bytes().into())
+    mac.finalize().into_bytes().into()
 }
 
 #[cfg(test)]

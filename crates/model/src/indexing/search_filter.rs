@@ -11,6 +11,7 @@ use search::{Condition, Query, fold_name};
 
 use crate::contacts::contact_addresses;
 use crate::conversations::{tags, topics};
+use crate::fields::field_search;
 use crate::mailboxes;
 use crate::people::members;
 
@@ -118,6 +119,9 @@ fn row_condition(
             topics::find_by_name(tx, actor.ws, name)?.map(|topic| RowCondition::Topic(topic.id))
         }
         Condition::Urgency(urgency) => Some(RowCondition::Urgency(*urgency)),
+        Condition::Field(query) => {
+            field_search::test_of(tx, actor, query)?.map(RowCondition::Field)
+        }
         Condition::Unread => actor.member().map(RowCondition::UnreadBy),
         Condition::Unassigned => Some(RowCondition::Assignees(vec![String::new()])),
         Condition::Held => Some(RowCondition::Held),

@@ -35,7 +35,8 @@ pub fn mail_secret(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<MailSecret> {
     Ok(MailSecret(made.to_vec()))
 }
 
-fn load(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<MailSecret>> {
+/// The workspace's secret, where it has one. Nothing is written.
+pub fn load(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<MailSecret>> {
     let ws = cx.actor.ws;
     let found: Option<(Vec<u8>,)> =
         tx.opt("SELECT secret FROM mail_secrets WHERE ws = ?1", &[&ws])?;

@@ -24,6 +24,16 @@ pub fn webhook_purpose(ws: i64, id: &WebhookId) -> String {
     format!("webhook {ws} {id}")
 }
 
+/// The signing secret of the customer panel.
+pub fn panel_purpose(ws: i64, livemode: bool) -> String {
+    format!("panel {ws} {livemode}")
+}
+
+/// The secret that proves calls of an issue tracker.
+pub fn tracker_purpose(ws: i64, kind: &str) -> String {
+    format!("tracker {ws} {kind}")
+}
+
 /// A domain's DKIM key.
 pub fn dkim_purpose(ws: i64, domain: &str, selector: &str) -> String {
     format!("dkim {ws} {domain} {selector}")

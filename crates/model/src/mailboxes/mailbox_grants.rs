@@ -34,6 +34,14 @@ impl SignInProvider {
             SignInProvider::Microsoft => "Microsoft",
         }
     }
+
+    /// Whether its mailboxes can be read and sent from by Microsoft Graph too.
+    pub fn has_graph(self) -> bool {
+        match self {
+            SignInProvider::Google => false,
+            SignInProvider::Microsoft => true,
+        }
+    }
 }
 
 string_enum! {

@@ -46,6 +46,11 @@ pub fn zone_of(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result<Option<S
     if let Some(hours) = of(tx, ws, mailbox)? {
         return Ok(Some(hours.zone));
     }
+    zone_of_team(tx, ws)
+}
+
+/// The zone that the office hours of the team's inboxes name, if they agree.
+pub fn zone_of_team(tx: &mut Tx<'_>, ws: i64) -> Result<Option<String>> {
     let (first, last): (Option<String>, Option<String>) = tx.one(
         "SELECT min(h.zone), max(h.zone)
          FROM office_hours h JOIN mailboxes m ON m.ws = h.ws AND m.id = h.mailbox

@@ -25,12 +25,18 @@ string_enum! {
     SubmissionSecurity { Tls = "tls", StartTls = "starttls", Plain = "none" }
 }
 
+string_enum! {
+    /// What a server takes mail by: SMTP, or Microsoft Graph.
+    SubmissionProtocol { Smtp = "smtp", Graph = "graph" }
+}
+
 /// A server that takes mail for delivery, ready to be used.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SubmissionServer {
     pub ws: i64,
     /// The inbox whose server it is, or [`ALL_INBOXES`].
     pub mailbox: String,
+    pub protocol: SubmissionProtocol,
     pub host: String,
     pub port: u16,
     pub security: SubmissionSecurity,
@@ -75,6 +81,7 @@ impl fmt::Debug for SubmissionServer {
 db::row! {
     pub struct OutgoingServerRow from "s" {
         pub mailbox: String,
+        pub protocol: SubmissionProtocol,
         pub host: String,
         pub port: u16,
         pub security: SubmissionSecurity,
@@ -92,11 +99,23 @@ pub fn server_of(
     cx: &Cx<'_>,
     mailbox: &MailboxId,
 ) -> Result<Option<SubmissionServer>> {
-    let found = match row(tx, cx.actor.ws, mailbox.as_str())? {
-        Some(own) => Some(own),
-        None => row(tx, cx.actor.ws, ALL_INBOXES)?,
-    };
-    found.map(|row| open(cx, row)).transpose()
+    row_of(tx, cx.actor.ws, mailbox.as_str())?.map(|row| open(cx, row)).transpose()
+}
+
+/// What the server of an inbox takes mail by; `None` for the operator's relay.
+pub fn protocol_of(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    mailbox: &MailboxId,
+) -> Result<Option<SubmissionProtocol>> {
+    Ok(row_of(tx, ws, mailbox.as_str())?.map(|row| row.protocol))
+}
+
+fn row_of(tx: &mut Tx<'_>, ws: i64, mailbox: &str) -> Result<Option<OutgoingServerRow>> {
+    match row(tx, ws, mailbox)? {
+        Some(own) => Ok(Some(own)),
+        None => row(tx, ws, ALL_INBOXES),
+    }
 }
 
 /// The server in one row, with its password.
@@ -114,8 +133,8 @@ pub fn open(cx: &Cx<'_>, row: OutgoingServerRow) -> Result<SubmissionServer> {
             Some(SubmissionLogin::Password { username: row.username, password })
         }
     };
-    let OutgoingServerRow { mailbox, host, port, security, .. } = row;
-    Ok(SubmissionServer { ws, mailbox, host, port, security, login })
+    let OutgoingServerRow { mailbox, protocol, host, port, security, .. } = row;
+    Ok(SubmissionServer { ws, mailbox, protocol, host, port, security, login })
 }
 
 pub fn row(tx: &mut Tx<'_>, ws: i64, mailbox: &str) -> Result<Option<OutgoingServerRow>> {
@@ -130,14 +149,15 @@ pub fn row(tx: &mut Tx<'_>, ws: i64, mailbox: &str) -> Result<Option<OutgoingSer
 
 /// True where any workspace has a server: a link may be mailed to somebody of it.
 pub fn any(tx: &mut Tx<'_>) -> Result<bool> {
-    let found: Option<(i64,)> =
-        tx.opt("SELECT ws FROM outgoing_servers WHERE by_owner LIMIT 1", &[])?;
+    let found: Option<(i64,)> = tx
+        .opt("SELECT ws FROM outgoing_servers WHERE by_owner AND protocol = 'smtp' LIMIT 1", &[])?;
     Ok(found.is_some())
 }
 
 /// The server of the workspace that mail of the service itself leaves through, where the operator's
 /// relay reaches nobody. It comes from the first inbox and may hold sign-in links, so only a server
-/// that an owner set is used: whoever sets one can read what passes through it.
+/// that an owner set is used: whoever sets one can read what passes through it. Microsoft Graph keeps what
+/// it sends, which everybody who uses a shared mailbox can read, so it is not used.
 pub fn server_of_service(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<SubmissionServer>> {
     service_row(tx, cx.actor.ws)?.map(|row| open(cx, row)).transpose()
 }
@@ -153,11 +173,8 @@ fn service_row(tx: &mut Tx<'_>, ws: i64) -> Result<Option<OutgoingServerRow>> {
         &[&ws],
     )?;
     let Some((first,)) = first else { return Ok(None) };
-    let found = match row(tx, ws, &first)? {
-        Some(own) => Some(own),
-        None => row(tx, ws, ALL_INBOXES)?,
-    };
-    Ok(found.filter(|row| row.by_owner))
+    let found = row_of(tx, ws, &first)?;
+    Ok(found.filter(|row| row.by_owner && row.protocol == SubmissionProtocol::Smtp))
 }
 
 /// True where an inbox's mail leaves through a server of its own or of the workspace.

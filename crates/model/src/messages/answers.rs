@@ -21,6 +21,17 @@ string_enum! {
     AnswerKind { Answer = "answer", SavedReply = "saved-reply" }
 }
 
+string_enum! {
+    /// Who gets to see an answer: people who write replies, helpers and agents too, or everybody on a
+    /// public page.
+    AnswerAudience { Team = "team", Helpers = "helpers", Everybody = "everybody" }
+}
+
+string_enum! {
+    /// How far the public page of an answer is.
+    HelpState { Draft = "draft", Review = "review", Public = "public" }
+}
+
 db::row! {
     /// An answer as it is stored.
     #[derive(Clone, Debug)]
@@ -38,6 +49,39 @@ db::row! {
         pub created_at: i64,
         pub changed_at: i64,
         pub retired_at: Option<i64>,
+        pub audience: AnswerAudience,
+        pub help_state: HelpState,
+        /// Markdown without placeholders, for the public page; empty where the text above serves.
+        pub help_body: String,
+        /// What it stands under on the public pages; empty for nothing.
+        pub section: String,
+        /// The end of its public address; empty until it was public.
+        pub slug: String,
+        /// The answer that it is a translation of; empty for none.
+        pub original: String,
+        /// When somebody should look at it again.
+        pub look_at: Option<i64>,
+        /// When its words changed.
+        pub text_at: i64,
+        /// When somebody last said that it holds, and who; 0 for never.
+        pub checked_at: i64,
+        pub checked_by: String,
+    }
+}
+
+impl TeamAnswer {
+    /// What it shares with its translations: the id of the first of them.
+    pub fn original_id(&self) -> &str {
+        if self.original.is_empty() { self.id.as_str() } else { &self.original }
+    }
+
+    /// True where its state and its readers make it a public page. One of a private inbox or of the
+    /// sandbox never is.
+    pub fn is_public(&self) -> bool {
+        self.audience == AnswerAudience::Everybody
+            && self.help_state == HelpState::Public
+            && self.retired_at.is_none()
+            && self.circle.is_team()
     }
 }
 
@@ -53,6 +97,9 @@ pub struct KnownAnswer {
     pub language: Option<String>,
     pub inboxes: Vec<MailboxId>,
     pub changed_at: i64,
+    pub audience: AnswerAudience,
+    /// What it stands under on the public pages; empty for nothing.
+    pub section: String,
 }
 
 impl KnownAnswer {
@@ -82,6 +129,8 @@ pub fn in_use(tx: &mut Tx<'_>, ws: i64, circles: &Circles, now: i64) -> Result<V
         language: Some(answer.language),
         inboxes: answer.inboxes.0,
         changed_at: answer.changed_at,
+        audience: answer.audience,
+        section: answer.section,
     });
     // Saved replies are the team's.
     let most = if shared_circle(circles).is_team() { SAVED_REPLIES } else { 0 };
@@ -97,8 +146,22 @@ pub fn in_use(tx: &mut Tx<'_>, ws: i64, circles: &Circles, now: i64) -> Result<V
         body,
         inboxes: Vec::new(),
         changed_at,
+        audience: AnswerAudience::Helpers,
+        section: String::new(),
     });
     Ok(answers.chain(saved).collect())
+}
+
+/// Those that software may use too: helpers, whose drafts rest on them, and agents.
+pub fn in_use_by_software(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    circles: &Circles,
+    now: i64,
+) -> Result<Vec<KnownAnswer>> {
+    let mut known = in_use(tx, ws, circles, now)?;
+    known.retain(|answer| answer.audience != AnswerAudience::Team);
+    Ok(known)
 }
 
 /// Whose answers are used beside one's own: the team's, but in the sandbox, which sees nothing of the
@@ -122,6 +185,11 @@ pub fn load(tx: &mut Tx<'_>, actor: &Actor, id: &AnswerId) -> Result<Option<Team
 /// Two letters for the language of a text, where it is clear.
 pub fn language_of(text: &str) -> Option<&'static str> {
     classifier::language(text).map(classifier::MailLanguage::as_str)
+}
+
+/// The same for a mail: that of its writer's own words.
+pub fn language_of_mail(subject: &str, text: &str) -> Option<&'static str> {
+    classifier::mail_language(subject, text).map(classifier::MailLanguage::as_str)
 }
 
 /// True for a language as it is written here: `en`.
@@ -223,6 +291,8 @@ mod tests {
             language: Some("en".into()),
             inboxes: Vec::new(),
             changed_at: 0,
+            audience: AnswerAudience::Helpers,
+            section: String::new(),
         };
         texts.iter().map(answer).collect()
     }

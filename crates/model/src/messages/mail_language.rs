@@ -1,5 +1,8 @@
-//! The language of a mail that Mailroom writes: of a customer that of their own mail, of a person the one
-//! that they chose for the app. English where it is not known or has no catalogue.
+//! The language of a mail that Mailroom writes: of a customer that of their own mail, or else that of the
+//! workspace's help pages; of a person the one that they chose for the app. English where it is not known or has no
+//! catalogue.
+//!
+//! Customers read these texts.
 
 use base::actor::Circle;
 use base::email_address::EmailAddress;
@@ -30,7 +33,17 @@ pub fn of_address(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &str) -> Res
          ORDER BY last_message_at DESC, id DESC LIMIT 1",
         &[&ws, &email, circle],
     )?;
-    Ok(found.map_or_else(Reader::default, |(language,)| speaking(&language)))
+    match found {
+        Some((language,)) => Ok(speaking(&language)),
+        None => of_workspace(tx, ws),
+    }
+}
+
+/// Customers of whom nothing is known.
+fn of_workspace(tx: &mut Tx<'_>, ws: i64) -> Result<Reader> {
+    let main: Option<(String,)> =
+        tx.opt("SELECT language FROM help_sites WHERE ws = ?1", &[&ws])?;
+    Ok(main.map_or_else(Reader::default, |(language,)| speaking(&language)))
 }
 
 /// A person of the team.

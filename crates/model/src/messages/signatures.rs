@@ -4,7 +4,7 @@ use base::error::Result;
 use base::ids::{MailboxId, UserId};
 use db::Tx;
 
-use crate::mailboxes;
+use crate::mailboxes::{self, InboxWriting};
 use crate::messages::placeholders::{fill, first_word};
 
 /// The signature of what somebody writes in an inbox: their own if they have one, else that of the
@@ -21,8 +21,15 @@ pub fn in_effect(
         None => None,
     };
     let inbox = mailboxes::writing_of(tx, ws, mailbox)?;
-    let own = own.map(|(own, _)| own).filter(|own| !own.trim().is_empty());
-    Ok(fill_placeholders(&own.unwrap_or(inbox.signature), name, &inbox.name))
+    let own = own.map(|(own, _)| own);
+    Ok(choose(own.as_deref(), &inbox, name))
+}
+
+/// A person's own signature if they have one, else that of the inbox, with its placeholders filled
+/// in.
+pub fn choose(own: Option<&str>, inbox: &InboxWriting, name: &str) -> String {
+    let own = own.filter(|own| !own.trim().is_empty());
+    fill_placeholders(own.unwrap_or(&inbox.signature), name, &inbox.name)
 }
 
 /// A person's signature, and whether they write plain text.

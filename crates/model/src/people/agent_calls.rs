@@ -11,7 +11,7 @@ use base::limits::AGENT_CALLS_KEPT_MS;
 use base::security::api_key::KeyHash;
 use base::time::Moment;
 use db::Tx;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 db::row! {
     /// A call as it is kept.
@@ -32,6 +32,21 @@ db::row! {
     }
 }
 
+impl AgentCall {
+    /// For programs.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "time": self.at,
+            "operation": self.operation,
+            "status": self.status,
+            "requestId": self.request,
+            "conversationId": self.conversation,
+            "arguments": serde_json::from_str::<Value>(&self.arguments).unwrap_or_default(),
+            "error": self.error,
+        })
+    }
+}
+
 /// What calls are looked for by.
 #[derive(Clone, Debug, Default)]
 pub struct CallFilter {
@@ -41,6 +56,8 @@ pub struct CallFilter {
     pub refused: bool,
     /// Only those before this one.
     pub before: Option<(i64, String)>,
+    /// Words that all stand in arguments, refusal, operation or ids, as those who may see them read them.
+    pub words: String,
 }
 
 /// The agent of a key, and who may read what it asks for.
@@ -73,8 +90,9 @@ pub fn write(tx: &mut Tx<'_>, calls: &[CallRecord]) -> Result<()> {
         };
         tx.exec(
             "INSERT INTO agent_calls (
-                 ws, agent, at, id, audience, operation, status, request, conversation, arguments, error
-             ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                 ws, agent, at, id, audience, operation, status, request, conversation, arguments, error,
+                 bytes
+             ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
              ON CONFLICT (ws, agent, at, id) DO NOTHING",
             &[
                 &ws,
@@ -88,6 +106,7 @@ pub fn write(tx: &mut Tx<'_>, calls: &[CallRecord]) -> Result<()> {
                 &conversation,
                 &arguments,
                 &call.error,
+                &call.bytes,
             ],
         )?;
     }
@@ -205,6 +224,52 @@ pub fn list(
         ),
         &[&ws, agent, &filter.since, &at, &id, &operation, &most],
     )?)
+}
+
+/// The calls of an agent about a conversation, the earliest first.
+pub fn of_conversation(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    agent: &AgentId,
+    conversation: &ConversationId,
+    most: i64,
+) -> Result<Vec<AgentCall>> {
+    Ok(tx.all(
+        &format!(
+            "SELECT {} FROM agent_calls
+             WHERE ws = ?1 AND conversation = ?2 AND agent = ?3 ORDER BY at, id LIMIT ?4",
+            AgentCall::COLUMNS
+        ),
+        &[&ws, conversation, agent, &most],
+    )?)
+}
+
+/// The latest call of some operations until a time.
+pub fn latest_of(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    agent: &AgentId,
+    operations: &[&str],
+    until: i64,
+) -> Result<Option<AgentCall>> {
+    let mut latest: Option<AgentCall> = None;
+    for operation in operations {
+        let found: Option<AgentCall> = tx.opt(
+            &format!(
+                "SELECT {} FROM agent_calls
+                 WHERE ws = ?1 AND agent = ?2 AND operation = ?3 AND at <= ?4
+                 ORDER BY at DESC, id DESC LIMIT 1",
+                AgentCall::COLUMNS
+            ),
+            &[&ws, agent, operation, &until],
+        )?;
+        let is_later =
+            |call: &AgentCall| latest.as_ref().is_none_or(|known| known.at.0 < call.at.0);
+        if let Some(call) = found.filter(is_later) {
+            latest = Some(call);
+        }
+    }
+    Ok(latest)
 }
 
 /// Deletes calls that are older than they are kept; returns how many.

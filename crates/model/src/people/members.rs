@@ -29,6 +29,17 @@ pub struct Team {
     pub agents: Vec<TeamMember>,
 }
 
+impl Team {
+    /// The name of somebody who is in it.
+    pub fn name_of(&self, id: &MemberId) -> Option<&str> {
+        let (members, id) = match id {
+            MemberId::User(id) => (&self.people, format!("user:{id}")),
+            MemberId::Agent(id) => (&self.agents, format!("agent:{id}")),
+        };
+        members.iter().find(|member| member.id == id).map(|member| member.name.as_str())
+    }
+}
+
 pub struct TeamMember {
     /// As the operation `assign` takes it: `user:usr_…` or `agent:agt_…`.
     pub id: String,

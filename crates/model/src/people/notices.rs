@@ -86,7 +86,8 @@ pub fn write_to_customer(
 /// and marked as automatic, so that autoresponders ignore it. Nothing is sent to an address that is
 /// an inbox here or that receives no mail.
 pub fn notify(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, notice: &Notice<'_>) -> Result<()> {
-    queue(tx, cx, person, notice, None)
+    queue(tx, cx, person, notice, &NoticeMatter::Itself)?;
+    Ok(())
 }
 
 /// The same for a notice about conversations: it leaves as it is while the person may see all of them,
@@ -98,34 +99,71 @@ pub fn notify_about(
     notice: &Notice<'_>,
     about: &[&ConversationId],
 ) -> Result<()> {
-    queue(tx, cx, person, notice, Some(&Json(about)))
+    queue(tx, cx, person, notice, &NoticeMatter::Conversations(Json(about)))?;
+    Ok(())
 }
 
+/// Queues the report of a period to a person. Its words are written when it leaves, with what the person may see
+/// then; it does not leave once they are no longer in the team. False where nothing is sent to their address.
+pub fn notify_of_report(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    person: &UserId,
+    subject: &str,
+    period: &str,
+) -> Result<bool> {
+    queue(tx, cx, person, &Notice { subject, text: "" }, &NoticeMatter::Report(period))
+}
+
+/// True while a report is on its way to a person.
+pub fn has_report_under_way(tx: &mut Tx<'_>, ws: i64, person: &UserId) -> Result<bool> {
+    let found: Option<(String,)> = tx.opt(
+        "SELECT id FROM notices WHERE ws = ?1 AND person = ?2 AND report IS NOT NULL LIMIT 1",
+        &[&ws, person],
+    )?;
+    Ok(found.is_some())
+}
+
+/// What of a notice is looked at again when it leaves.
+enum NoticeMatter<'a> {
+    /// Nothing: its words stand.
+    Itself,
+    Conversations(Json<&'a [&'a ConversationId]>),
+    /// The report of a period.
+    Report(&'a str),
+}
+
+/// False where nothing is sent to the person's address.
 fn queue(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     person: &UserId,
     notice: &Notice<'_>,
-    about: Option<&Json<&[&ConversationId]>>,
-) -> Result<()> {
+    matter: &NoticeMatter<'_>,
+) -> Result<bool> {
     let found: Option<(String,)> =
         tx.opt("SELECT email FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
     let (email,) = found.ok_or(Error::NotFound("person"))?;
     if is_unread(tx, &email)? {
         tracing::debug!(%person, "a notice is not sent to an address that nobody reads");
-        return Ok(());
+        return Ok(false);
     }
     let id = cx.ids.token(ID_CHARS);
     let text = sealing::seal(cx, &sealing::notice_purpose(cx.actor.ws, &id), notice.text);
-    let reader = about.map(|_| person);
+    let (about, report) = match matter {
+        NoticeMatter::Itself => (None, None),
+        NoticeMatter::Conversations(about) => (Some(about), None),
+        NoticeMatter::Report(period) => (None, Some(*period)),
+    };
+    let reader = (about.is_some() || report.is_some()).then_some(person);
     tx.exec(
         "INSERT INTO notices (
-            ws, id, email, subject, text, due_at, attempts, created_at, person, about
-         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?6, ?7, ?8)",
-        &[&cx.actor.ws, &id, &email, &notice.subject, &text, &cx.now, &reader, &about],
+            ws, id, email, subject, text, due_at, attempts, created_at, person, about, report
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?6, ?7, ?8, ?9)",
+        &[&cx.actor.ws, &id, &email, &notice.subject, &text, &cx.now, &reader, &about, &report],
     )?;
     tx.wake(Queue::Notices);
-    Ok(())
+    Ok(true)
 }
 
 /// Queues a notice to those who look after something of this circle: the owners, or the person of a

@@ -1,13 +1,14 @@
 //! Codes that are mailed to prove an address, for every customer page that needs one.
 //!
 //! A code has eight digits, counts once, for ten minutes, in the browser that asked for it, and allows
-//! five tries. Codes are limited for each page, each address and each client network.
+//! five tries. Codes are limited for each client network: those of a page, those to an address, and all. The bound of
+//! all networks together is higher, so that a stranger who asks for codes of somebody does not lock them out.
 
 use base::app::Cx;
 use base::error::Result;
 use base::limits::{
     CODE_MS, CODE_TRIES, CODES_PER_ADDRESS, CODES_PER_NETWORK, CODES_PER_PAGE, CODES_PER_PAGE_DAY,
-    CODES_WINDOW_MS, DAY_MS,
+    CODES_WINDOW_MS, DAY_MS, NETWORKS_ASKING_FOR_CODES,
 };
 use db::Tx;
 
@@ -105,36 +106,56 @@ pub fn must_wait_until(
     holder: &CodeHolder<'_>,
 ) -> Result<Option<i64>> {
     let (ws, now) = (cx.actor.ws, cx.now);
-    let sent: Vec<(i64,)> = tx.all(
-        "SELECT sent_at FROM one_time_codes WHERE ws = ?1 AND purpose = ?2 AND sent_at > ?3",
+    let of_page: Vec<(i64, String)> = tx.all(
+        "SELECT sent_at, place FROM one_time_codes
+         WHERE ws = ?1 AND purpose = ?2 AND sent_at > ?3",
         &[&ws, &holder.purpose, &(now - DAY_MS)],
     )?;
-    let mut waits: Vec<i64> = Vec::new();
-    let mut of_page: Vec<i64> = sent.into_iter().map(|(at,)| at).collect();
-    of_page.sort_unstable();
-    waits.extend(end_of_wait(&of_page, now, DAY_MS, CODES_PER_PAGE_DAY));
-    waits.extend(end_of_wait(&of_page, now, CODES_WINDOW_MS, CODES_PER_PAGE));
     let since = now - CODES_WINDOW_MS;
-    let (of_address,): (i64,) = tx.one(
-        "SELECT CAST(count(*) AS BIGINT) FROM one_time_codes
-         WHERE ws = ?1 AND email = ?2 AND sent_at > ?3",
+    let to_address: Vec<(i64, String)> = tx.all(
+        "SELECT sent_at, place FROM one_time_codes WHERE ws = ?1 AND email = ?2 AND sent_at > ?3",
         &[&ws, &holder.email, &since],
     )?;
+    let mut waits: Vec<i64> = Vec::new();
+    for (sent, window, most) in [
+        (&of_page, DAY_MS, CODES_PER_PAGE_DAY),
+        (&of_page, CODES_WINDOW_MS, CODES_PER_PAGE),
+        (&to_address, CODES_WINDOW_MS, CODES_PER_ADDRESS),
+    ] {
+        waits.extend(end_of_wait(sent, now, window, (holder.place, most)));
+    }
     let (of_place,): (i64,) = tx.one(
         "SELECT CAST(count(*) AS BIGINT) FROM one_time_codes WHERE place = ?1 AND sent_at > ?2",
         &[&holder.place, &since],
     )?;
-    if of_address >= CODES_PER_ADDRESS || of_place >= CODES_PER_NETWORK {
+    if of_place >= CODES_PER_NETWORK {
         waits.push(now + CODES_WINDOW_MS);
     }
     Ok(waits.into_iter().max())
 }
 
-/// When a window with this many entries has room again.
-fn end_of_wait(sorted: &[i64], now: i64, window: i64, most: i64) -> Option<i64> {
-    let within: Vec<i64> = sorted.iter().copied().filter(|at| *at > now - window).collect();
-    let surplus = within.len().checked_sub(most as usize)?;
-    within.get(surplus).map(|at| at + window)
+/// When a place that may ask for so many codes in a window has room again, and so have all places together; `None` for
+/// at once.
+pub fn end_of_wait(
+    asked: &[(i64, String)],
+    now: i64,
+    window: i64,
+    (place, most): (&str, i64),
+) -> Option<i64> {
+    let mut of_all: Vec<i64> =
+        asked.iter().map(|(at, _)| *at).filter(|at| *at > now - window).collect();
+    let mut of_place: Vec<i64> = asked
+        .iter()
+        .filter(|(at, from)| *at > now - window && from == place)
+        .map(|(at, _)| *at)
+        .collect();
+    of_all.sort_unstable();
+    of_place.sort_unstable();
+    let room_at = |times: &[i64], most: i64| {
+        let surplus = times.len().checked_sub(most as usize)?;
+        times.get(surplus).map(|at| at + window)
+    };
+    room_at(&of_place, most).max(room_at(&of_all, most * NETWORKS_ASKING_FOR_CODES))
 }
 
 /// Tries a code. Each wrong one is counted, whichever process it came to.
@@ -180,6 +201,24 @@ pub fn wrong_today(tx: &mut Tx<'_>, cx: &Cx<'_>, purpose: &str) -> Result<i64> {
     Ok(wrong)
 }
 
+/// The same of the networks from which a browser asked for its codes: what is entered for codes that others asked for
+/// elsewhere does not lock it out.
+pub fn wrong_today_around(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    purpose: &str,
+    browser: GuestTokenHash,
+) -> Result<i64> {
+    let (wrong,): (i64,) = tx.one(
+        "SELECT CAST(coalesce(sum(c.wrong), 0) AS BIGINT) FROM one_time_codes c
+         WHERE c.ws = ?1 AND c.purpose = ?2 AND c.sent_at > ?3
+           AND c.place IN (SELECT o.place FROM one_time_codes o
+                           WHERE o.ws = ?1 AND o.purpose = ?2 AND o.browser = ?4)",
+        &[&cx.actor.ws, &purpose, &(cx.now - DAY_MS), &browser],
+    )?;
+    Ok(wrong)
+}
+
 /// The code that a browser may enter, if it has asked for one that still counts.
 pub fn find_sent(
     tx: &mut Tx<'_>,
@@ -215,10 +254,28 @@ fn code_hash(
 mod tests {
     use super::*;
 
+    fn codes_from(times: &[i64], place: &str) -> Vec<(i64, String)> {
+        times.iter().map(|at| (*at, place.to_owned())).collect()
+    }
+
     #[test]
     fn a_full_window_has_room_when_its_oldest_entry_leaves_it() {
-        assert_eq!(end_of_wait(&[10, 20], 30, 100, 3), None);
-        assert_eq!(end_of_wait(&[10, 20, 25], 30, 100, 3), Some(110));
-        assert_eq!(end_of_wait(&[10, 20, 25], 115, 100, 3), None);
+        let wait = |times: &[i64], now: i64| {
+            end_of_wait(&codes_from(times, "here"), now, 100, ("here", 3))
+        };
+        assert_eq!(wait(&[10, 20], 30), None);
+        assert_eq!(wait(&[25, 10, 20], 30), Some(110));
+        assert_eq!(wait(&[10, 20, 25], 115), None);
+    }
+
+    #[test]
+    fn who_asks_elsewhere_leaves_room_until_many_do() {
+        let mut all = codes_from(&[10, 20, 25], "there");
+        assert_eq!(end_of_wait(&all, 30, 100, ("there", 3)), Some(110));
+        assert_eq!(end_of_wait(&all, 30, 100, ("here", 3)), None);
+        for network in 1..NETWORKS_ASKING_FOR_CODES {
+            all.extend(codes_from(&[11, 21, 26], &format!("network {network}")));
+        }
+        assert_eq!(end_of_wait(&all, 30, 100, ("here", 3)), Some(110));
     }
 }

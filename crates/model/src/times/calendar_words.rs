@@ -1,4 +1,6 @@
 //! Days and months in the language of the current reader, for pages and mails.
+//!
+//! Customers read these texts.
 
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
@@ -47,6 +49,11 @@ const SHORT_MONTHS: [&str; 12] = [
 
 pub fn weekday(day: Weekday) -> &'static str {
     translation::text(WEEKDAYS[day.to_monday_zero_offset() as usize])
+}
+
+/// All of them, from Monday on.
+pub fn weekdays() -> [&'static str; 7] {
+    WEEKDAYS.map(translation::text)
 }
 
 pub fn short_weekday(day: Weekday) -> &'static str {

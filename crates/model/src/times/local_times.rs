@@ -1,9 +1,13 @@
-//! Times that a customer is told: on the clock of the inbox, with the name of its zone, or else in UTC.
+//! Times that a customer is told, with the name of the zone: on their own clock where it is known, on that of the
+//! inbox, or else in UTC.
 
+use base::actor::Circle;
+use base::email_address::EmailAddress;
 use base::error::Result;
-use base::ids::MailboxId;
+use base::ids::{ConversationId, MailboxId};
 use calendar::zone_named;
 use db::Tx;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
@@ -30,6 +34,45 @@ impl LocalTimes {
         Ok(LocalTimes::in_zone(name.as_deref().unwrap_or_default()))
     }
 
+    /// The clock of a conversation's customer, where they once named their zone for an appointment; else that of
+    /// the inbox.
+    pub fn of_conversation(
+        tx: &mut Tx<'_>,
+        ws: i64,
+        conversation: &ConversationId,
+    ) -> Result<LocalTimes> {
+        let customer = LocalTimes::of_customer(tx, ws, conversation)?;
+        if let Some(times) = customer {
+            return Ok(times);
+        }
+        let (mailbox,): (MailboxId,) = tx.one(
+            "SELECT mailbox FROM conversations WHERE ws = ?1 AND id = ?2",
+            &[&ws, conversation],
+        )?;
+        LocalTimes::of(tx, ws, &mailbox)
+    }
+
+    /// The clock that the customer of a conversation named last.
+    pub fn of_customer(
+        tx: &mut Tx<'_>,
+        ws: i64,
+        conversation: &ConversationId,
+    ) -> Result<Option<LocalTimes>> {
+        let (email, circle): (EmailAddress, Circle) = tx.one(
+            "SELECT contact_email, circle FROM conversations WHERE ws = ?1 AND id = ?2",
+            &[&ws, conversation],
+        )?;
+        let named: Option<(String,)> = tx.opt(
+            "SELECT guest_zone FROM bookings
+             WHERE ws = ?1 AND guest_email = ?2 AND circle = ?3
+               AND guest_zone <> '' AND status <> 'held'
+             ORDER BY created_at DESC LIMIT 1",
+            &[&ws, &email, &circle],
+        )?;
+        let times = named.map(|(zone,)| LocalTimes::in_zone(&zone));
+        Ok(times.filter(|times| times.city.is_some()))
+    }
+
     fn in_zone(name: &str) -> LocalTimes {
         match zone_named(name) {
             Some(zone) => {
@@ -39,9 +82,14 @@ impl LocalTimes {
         }
     }
 
+    /// The date on this clock.
+    pub fn date(&self, at: i64) -> Date {
+        self.to_zoned(at).date()
+    }
+
     /// `12 December 2026`.
     pub fn day(&self, at: i64) -> String {
-        long_date(self.to_zoned(at).date())
+        long_date(self.date(at))
     }
 
     /// `10:42 (Berlin)`, or `09:42 UTC`.

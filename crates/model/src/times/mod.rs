@@ -2,3 +2,4 @@
 
 pub mod calendar_words;
 pub mod local_times;
+pub mod workspace_zone;

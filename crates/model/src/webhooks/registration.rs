@@ -7,20 +7,28 @@ use base::ids::{UserId, WebhookId};
 use base::limits::{WEBHOOK_URL_CHARS, WEBHOOKS, thousands};
 use base::security::public_ip::is_public_host;
 use base::time::Moment;
+use base::workspaces::samples::refuse_in_sample;
 use db::{Json, Tx};
 use serde::Serialize;
-use url::Url;
+use url::{Position, Url};
 
-use super::State;
+use super::events::{self, CHAT_EVENTS_AT_FIRST};
 use super::webhook_signing;
+use super::{State, WebhookFormat};
 use crate::installation::audit_log::{self, Action};
 use crate::installation::sealing;
+
+/// Characters of the path of a chat's address from which on its end is shown, and how many.
+const LONG_PATH_CHARS: usize = 32;
+const SHOWN_END_CHARS: usize = 4;
 
 /// A webhook and its secret, shown this once.
 #[derive(Serialize)]
 pub struct MadeWebhook {
     pub id: WebhookId,
-    pub secret: String,
+    /// `None` for one of a chat, which has no other secret than its address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
 }
 
 base::debug_without_secrets!(MadeWebhook { id });
@@ -51,14 +59,23 @@ pub fn check_url(text: &str, allow_private: bool) -> Result<Url> {
     Ok(url)
 }
 
+/// What is shown of the address of a chat: its host, and the last characters where they give little away.
+pub fn masked_address(url: &Url) -> String {
+    let path: Vec<char> = url[Position::BeforePath..].chars().collect();
+    let shown = if path.len() < LONG_PATH_CHARS { 0 } else { SHOWN_END_CHARS };
+    let end: String = path[path.len() - shown..].iter().collect();
+    format!("{}/…{end}", &url[..Position::BeforePath])
+}
+
 /// Adds a webhook that hears a circle, in the name of a person.
 pub fn insert_webhook(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    url: &Url,
+    (url, format): (&Url, WebhookFormat),
     circle: &Circle,
     made_by: &UserId,
 ) -> Result<MadeWebhook> {
+    refuse_in_sample(tx, cx.actor.ws)?;
     let (count,): (i64,) =
         tx.one("SELECT count(*) FROM webhooks WHERE ws = ?1", &[&cx.actor.ws])?;
     if count >= WEBHOOKS {
@@ -68,16 +85,56 @@ pub fn insert_webhook(
         return Err(Error::invalid("url", sentence));
     }
     let id = WebhookId::new(cx.ids, cx.now);
-    let secret = webhook_signing::new_secret(cx.ids);
+    let heard: &[&str] = if format.is_chat() { CHAT_EVENTS_AT_FIRST } else { &[] };
+    let (shown, secret) = if format.is_chat() {
+        (masked_address(url), url.to_string())
+    } else {
+        (url.to_string(), webhook_signing::new_secret(cx.ids))
+    };
     let kept = sealing::seal(cx, &sealing::webhook_purpose(cx.actor.ws, &id), &secret);
     let livemode = !circle.is_sandbox();
     tx.exec(
-        "INSERT INTO webhooks (ws, id, url, circle, livemode, secret, state, made_by, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'active', ?7, ?8)",
-        &[&cx.actor.ws, &id, &url.as_str(), circle, &livemode, &kept, made_by, &cx.now],
+        "INSERT INTO webhooks (
+            ws, id, url, format, circle, livemode, secret, state, made_by, created_at, chosen_events
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'active', ?8, ?9, ?10)",
+        &[
+            &cx.actor.ws,
+            &id,
+            &shown,
+            &format,
+            circle,
+            &livemode,
+            &kept,
+            made_by,
+            &cx.now,
+            &Json(heard),
+        ],
     )?;
-    audit_log::record(tx, cx, circle, Action::WebhookAdded, url.as_str(), "")?;
+    audit_log::record(tx, cx, circle, Action::WebhookAdded, &shown, "")?;
+    let secret = Some(secret).filter(|_| !format.is_chat());
     Ok(MadeWebhook { id, secret })
+}
+
+/// The format of a webhook.
+pub fn format_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<WebhookFormat> {
+    let found: Option<(WebhookFormat,)> =
+        tx.opt("SELECT format FROM webhooks WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    found.map(|(format,)| format).ok_or(Error::NotFound("webhook"))
+}
+
+/// Those of the named events that a webhook of this format can choose; the field is the one that named them.
+pub fn check_chosen_events(
+    format: WebhookFormat,
+    names: &[String],
+    field: &'static str,
+) -> Result<Vec<&'static str>> {
+    let mut chosen = events::choosable_names(format);
+    if let Some(unknown) = names.iter().find(|name| !chosen.contains(&name.as_str())) {
+        let sentence = format!("{unknown} cannot be chosen; there are {}", chosen.join(", "));
+        return Err(Error::invalid(field, sentence));
+    }
+    chosen.retain(|known| names.iter().any(|name| name == known));
+    Ok(chosen)
 }
 
 /// Sets the events by choice that a webhook of this circle hears.
@@ -101,9 +158,10 @@ db::row! {
     pub struct RegisteredWebhook from "webhooks" {
         pub id: WebhookId,
         pub url: String,
+        pub format: WebhookFormat,
         pub state: State,
         pub created_at: Moment,
-        /// The names of the events that it hears beside those that all hear.
+        /// The names of the events that it hears beside those that all hear; one of a chat hears no others.
         pub chosen_events: Json<Vec<String>>,
         circle: Circle,
     }
@@ -260,6 +318,17 @@ mod tests {
         {
             assert!(check_url(bad, true).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn of_the_address_of_a_chat_only_host_and_end_are_shown() {
+        let shown = |text: &str| masked_address(&Url::parse(text).expect("an address"));
+        let long = "https://hooks.chat.example/services/T0001/B0002/abcdefghijklmnopqrstwxyz";
+        assert_eq!(shown(long), "https://hooks.chat.example/…wxyz");
+        let signed = "https://flow.example:443/invoke?sig=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-_9z";
+        assert_eq!(shown(signed), "https://flow.example/…-_9z");
+        assert_eq!(shown("https://chat.example:8443/hooks/short"), "https://chat.example:8443/…");
+        assert_eq!(shown("https://chat.example"), "https://chat.example/…");
     }
 
     #[test]

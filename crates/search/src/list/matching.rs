@@ -45,6 +45,10 @@ const COUNTED_MAILS: i64 = 10_000;
 const QUICKLY_COUNTED_MAILS: i64 = 500;
 /// Conversations tested where matches of frequent words are counted.
 const TRIED_COUNTING: usize = 2_000;
+/// A term with at most this many mails is looked up in the index for a glance.
+const GLANCED_MAILS: i64 = 500;
+/// Conversations tested for frequent words for a glance.
+const TRIED_AT_A_GLANCE: usize = 500;
 /// The largest fetch; each fetch is twice as large as the one before.
 const FETCHED_AT_ONCE: usize = 400;
 
@@ -122,6 +126,33 @@ fn first_with_all(
         candidates.by_more_mails(tx, ALL_MAILS)?;
     }
     scan.end(tx, &candidates)
+}
+
+/// The first matches that are found at a cost with a bound: the entries of frequent terms are never all read,
+/// so what seldom has all of them is found among the first conversations of the list only.
+pub(super) fn first_at_a_glance(
+    tx: &mut Tx<'_>,
+    walk: &ListWalk,
+    terms: &QueryTerms,
+    limit: usize,
+) -> Result<Vec<ListedConversation>> {
+    let matches = with_others(limit, |most| {
+        let has_all = |tx: &mut Tx<'_>, nums: &[i64]| terms.those_matching(tx, walk.ws, nums);
+        let mut scan = ListScan::new(walk, most);
+        let mut candidates = Candidates::by_few_mails(tx, terms, FEW_MAILS)?;
+        if candidates.nums.is_none() {
+            if scan.go_on(tx, TRIED_FIRST, has_all)? {
+                return scan.list(tx);
+            }
+            candidates.by_more_mails(tx, GLANCED_MAILS)?;
+        }
+        if candidates.nums.is_none() {
+            scan.go_on(tx, TRIED_AT_A_GLANCE, has_all)?;
+            return scan.list(tx);
+        }
+        scan.end(tx, &candidates)
+    })?;
+    Ok(matches.listed)
 }
 
 /// Counts all that match, where one of the terms is rare enough to be looked up; else, unless the count

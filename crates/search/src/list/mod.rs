@@ -1,6 +1,7 @@
 //! Walking the list of conversations in one of its orders, at a cost that does not grow with history.
 
 mod count;
+mod field_test;
 mod filter;
 mod list_count;
 mod matching;
@@ -24,6 +25,7 @@ use matching::QueryTerms;
 use readable_summary::ReadableSummary;
 use sql::Sql;
 
+pub use field_test::{FieldHolder, FieldMatch, FieldTest};
 pub use filter::Filter;
 pub use list_count::{CountEffort, ListCount};
 pub use order::ListOrder;
@@ -247,6 +249,22 @@ impl ListWalk {
             self.moved.retain(|one| order.compare(one.place.key(), stop.key()).is_le());
         }
         Ok(FoundConversations { listed: self.with_moved(listed, limit), stopped_at })
+    }
+
+    /// The first conversations that have some words, for whoever is still typing: at a cost with a bound,
+    /// for which some may be missing.
+    pub fn glance(
+        self,
+        tx: &mut Tx<'_>,
+        query: &Query,
+        limit: usize,
+    ) -> Result<Vec<ListedConversation>> {
+        if query.terms.is_empty() {
+            return Ok(Vec::new());
+        }
+        let terms = QueryTerms::new(tx, self.ws, query);
+        let listed = matching::first_at_a_glance(tx, &self, &terms, limit)?;
+        Ok(self.with_moved(listed, limit))
     }
 
     fn with_moved(

@@ -3,6 +3,7 @@
 use base::ids::{MailboxId, MemberId, TopicId};
 use base::states::Urgency;
 
+use super::field_test::FieldTest;
 use super::sql::Sql;
 use super::tagged_with::TaggedWith;
 
@@ -22,6 +23,7 @@ pub enum RowCondition {
     Tagged(TaggedWith),
     Topic(TopicId),
     Urgency(Urgency),
+    Field(FieldTest),
     /// Open, and not read by this person since the latest mail.
     UnreadBy(MemberId),
     Held,
@@ -58,6 +60,7 @@ impl RowCondition {
             RowCondition::Urgency(urgency) => {
                 format!("coalesce(c.urgency, '') = {}", sql.text(urgency.as_str()))
             }
+            RowCondition::Field(test) => test.sql(sql, ws),
             RowCondition::UnreadBy(person) => format!(
                 "c.status || '' = 'open' AND NOT EXISTS (
                      SELECT 1 FROM read_marks r

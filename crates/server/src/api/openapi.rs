@@ -5,7 +5,10 @@ use api::idempotency;
 use api::operations::{Method, OPERATIONS, Operation, ScopeRule};
 use api::wire::ErrorBody;
 use axum::http::StatusCode;
-use base::ids::{BookingId, BookingTypeId, ConversationId, DocumentId, MessageId, WebhookId};
+use base::ids::{
+    AgentId, BookingId, BookingTypeId, ConversationId, DocumentId, LinkId, MessageId, UndoId,
+    WebhookId,
+};
 use base::limits::{ADDRESS_CHARS, HOUR_MS, IDEMPOTENCY_KEPT_MS};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -81,6 +84,7 @@ fn tag(operation: &Operation) -> &'static str {
         path if path.starts_with("/conversations") || path.starts_with("/messages") => {
             "Conversations"
         }
+        path if path.starts_with("/links") => "Conversations",
         path if path.starts_with("/booking") => "Bookings",
         path if path.starts_with("/webhooks") => "Events",
         _ => "Workspace",
@@ -138,14 +142,22 @@ fn parameters(operation: &Operation) -> Vec<Value> {
             Some("booking-types") => ("booking type", BookingTypeId::PREFIX),
             Some("bookings") => ("booking", BookingId::PREFIX),
             Some("webhooks") => ("webhook", WebhookId::PREFIX),
+            Some("links") => ("link", LinkId::PREFIX),
+            Some("agents") => ("agent", AgentId::PREFIX),
+            Some("undo") => ("act", UndoId::PREFIX),
             _ => ("conversation", ConversationId::PREFIX),
+        };
+        // A key names itself so, too.
+        let pattern = match operation.name {
+            "pause_agent" => format!("^(me|{prefix}[0-9a-z]+)$"),
+            _ => format!("^{prefix}[0-9a-z]+$"),
         };
         parameters.push(json!({
             "name": "id",
             "in": "path",
             "required": true,
             "description": format!("The {of}'s id."),
-            "schema": { "type": "string", "pattern": format!("^{prefix}[0-9a-z]+$") },
+            "schema": { "type": "string", "pattern": pattern },
             "example": format!("{prefix}01kag0z8m4s6y2t9r5w1q3n7xe"),
         }));
     }

@@ -8,7 +8,7 @@ use base::actor::Actor;
 use base::app::App;
 use base::limits::IMAP_WORD_CHARS;
 use clap::Args;
-use inbound::imap::{ImapServer, PostFetchAction, Security};
+use inbound::imap::{FetchProtocol, ImapServer, PostFetchAction, Security};
 use inbound::{RecipientInbox, find_inbox};
 use model::mailboxes::mailbox_grants::MailAuth;
 use node::vault::{Vault, imap_purpose};
@@ -102,6 +102,7 @@ impl Imap {
         };
         let (own_address, host) = (inbox.mailbox.address.clone(), server.host.clone());
         let from = FetchFrom {
+            protocol: FetchProtocol::Imap,
             host: server.host,
             port,
             security,

@@ -52,9 +52,9 @@ struct Sorting {
 
 impl Sorting {
     fn of(mail: &Inspection) -> Sorting {
-        let whole = format!("{}\n{}", mail.subject, mail.text);
+        let language = classifier::mail_language(&mail.subject, &mail.text);
         Sorting {
-            language: classifier::language(&whole).map(|language| language.as_str()),
+            language: language.map(|language| language.as_str()),
             verdict: classifier::urgency(&mail.subject, &mail.text),
         }
     }

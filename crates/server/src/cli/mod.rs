@@ -36,6 +36,7 @@ use node::log_fields::SpanFields;
 use node::log_filter;
 use serde_json::json;
 
+use crate::demo::public::DemoLimits;
 use crate::settings::{Flags, Settings, unknown_variables};
 use command::{CommandFailure, CommandResult, say_line};
 
@@ -66,7 +67,7 @@ const DAMAGED_STATUS: u8 = 3;
 #[derive(Subcommand)]
 enum Command {
     /// Start with a sample workspace, and print a sign-in link, keys and an example call
-    Demo(Json),
+    Demo(DemoArgs),
     /// Serve the API and the web app, and take mail in
     Serve,
     /// Make a workspace with its owner and first inbox
@@ -86,6 +87,9 @@ enum Command {
     /// Agents: what they called, undoing what they did, and pausing them
     #[command(subcommand)]
     Agent(people::agent::AgentCommand),
+    /// Test cases for agents: what must and must not happen, played in the sandbox
+    #[command(subcommand)]
+    Evals(people::evals::EvalsCommand),
     /// Addresses that are told of events
     #[command(subcommand)]
     Webhook(webhooks::Webhook),
@@ -125,6 +129,8 @@ enum Command {
     Forget(people::person::Forget),
     /// Look for faults of the set-up: folders, keys, database, certificate, addresses
     SelfCheck(self_check::SelfCheck),
+    /// Write the manual as a static site, which needs no server
+    Docs(reference::WriteDocs),
     /// Print the completions of a shell
     #[command(hide = true)]
     Completions(reference::Completions),
@@ -136,9 +142,15 @@ enum Command {
     /// Teams: named sets of people that an inbox can be given to
     #[command(subcommand)]
     Team(people::team::TeamCommand),
+    /// Contact forms: pages on which anybody writes to an inbox
+    #[command(subcommand)]
+    Form(people::contact_form::ContactFormCommand),
     /// Topics that mail is sorted by
     #[command(subcommand)]
     Topic(topic::TopicCommand),
+    /// Fields of contacts and conversations
+    #[command(subcommand)]
+    Field(workspaces::field::FieldCommand),
     /// Try the sorting helper on texts of your own
     #[command(subcommand)]
     Sorter(topic::SorterCommand),
@@ -154,6 +166,17 @@ enum Command {
     /// The workspace itself
     #[command(subcommand)]
     Workspace(people::admin::Workspace),
+}
+
+#[derive(Args, Clone, Copy, Debug)]
+struct DemoArgs {
+    /// For strangers: each visitor gets a workspace of their own for an hour, and nothing leaves it
+    #[arg(long)]
+    public: bool,
+    #[command(flatten)]
+    limits: DemoLimits,
+    #[command(flatten)]
+    output: Json,
 }
 
 /// Every administrative command can answer with exactly one JSON object.
@@ -202,7 +225,10 @@ const LAST_GRACE: Duration = Duration::from_millis(500);
 
 async fn run(command: Command, settings: &Settings) -> CommandResult {
     match command {
-        Command::Demo(output) => Ok(run::demo(settings, output.json).await?),
+        Command::Demo(demo) if demo.public => {
+            Ok(run::public_demo::run(settings, demo.limits, demo.output.json).await?)
+        }
+        Command::Demo(demo) => Ok(run::demo(settings, demo.output.json).await?),
         Command::Serve => Ok(run::serve(settings).await?),
         Command::Setup(setup) => setup.run(settings).await,
         Command::User(user) => user.run(settings).await,
@@ -210,6 +236,7 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
         Command::Domain(domain) => domain.run(settings).await,
         Command::Key(key) => key.run(settings).await,
         Command::Agent(agent) => agent.run(settings).await,
+        Command::Evals(evals) => evals.run(settings).await,
         Command::Webhook(webhook) => webhook.run(settings).await,
         Command::Service(service) => service.run(settings).await,
         Command::Answer(answer) => answer.run(settings).await,
@@ -226,6 +253,7 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
         Command::Export(export) => export.run(settings).await,
         Command::Forget(forget) => forget.run(settings).await,
         Command::SelfCheck(check) => check.run(settings).await,
+        Command::Docs(docs) => docs.run(),
         Command::Completions(completions) => {
             completions.run();
             Ok(())
@@ -237,7 +265,9 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
         Command::Reindex(reindex) => reindex.run(settings).await,
         Command::Migrate(output) => Ok(run::migrate(settings, output.json)?),
         Command::Team(team) => team.run(settings).await,
+        Command::Form(form) => form.run(settings).await,
         Command::Topic(topic) => topic.run(settings).await,
+        Command::Field(field) => field.run(settings).await,
         Command::Sorter(sorter) => Ok(sorter.run()?),
         Command::Booking(booking) => booking.run(settings).await,
         Command::Slots(slots) => Ok(slots.run()?),

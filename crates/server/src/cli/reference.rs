@@ -1,10 +1,16 @@
 //! What packages need of the command line: its manual page and the completions of shells, made from
-//! the commands themselves.
+//! the commands themselves; and the manual as a static site.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
 
 use clap::{Arg, Args, Command, CommandFactory, ValueEnum};
+use developer_site::manual::{ManualFile, manual_files};
+use serde_json::json;
 
-use super::Cli;
-use super::command::say;
+use super::command::{CommandResult, print, say};
+use super::{Cli, Json};
 
 #[derive(Args)]
 pub struct Completions {
@@ -32,6 +38,77 @@ impl Completions {
         };
         say!("{text}");
     }
+}
+
+/// The file that tells the folder of an earlier run from any other; it lists what was written.
+const WRITTEN: &str = ".mailroom-docs";
+
+#[derive(Args)]
+pub struct WriteDocs {
+    /// The folder to write to: a new one, an empty one, or that of an earlier run
+    #[arg(long, value_name = "FOLDER")]
+    to: PathBuf,
+    #[command(flatten)]
+    output: Json,
+}
+
+impl WriteDocs {
+    pub fn run(self) -> CommandResult {
+        let files = manual_files()?;
+        make_room(&self.to)?;
+        write_site(&self.to, &files)
+            .map_err(|error| format!("{} cannot be written: {error}", self.to.display()))?;
+        let pages = files.iter().filter(|file| file.path.ends_with(".html")).count();
+        let said =
+            format!("Wrote {pages} pages. Begin with {}.", self.to.join("index.html").display());
+        print(self.output, &json!({ "folder": self.to, "pages": pages }), &said);
+        Ok(())
+    }
+}
+
+/// Removes what an earlier run wrote. A folder with anything else is left as it is, which is an error.
+fn make_room(folder: &Path) -> Result<(), String> {
+    let said = |error: io::Error| format!("{}: {error}", folder.display());
+    fs::create_dir_all(folder).map_err(said)?;
+    let written = match fs::read_to_string(folder.join(WRITTEN)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let is_empty = fs::read_dir(folder).map_err(said)?.next().is_none();
+            let refusal = || {
+                format!(
+                    "{} is not empty, and no manual was written there. Name another folder.",
+                    folder.display()
+                )
+            };
+            return if is_empty { Ok(()) } else { Err(refusal()) };
+        }
+        written => written.map_err(said)?,
+    };
+    for path in written.lines().map(Path::new).filter(|path| is_inside(path)) {
+        match fs::remove_file(folder.join(path)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(said(error)),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// True for a path that leads into the folder and not out of it.
+fn is_inside(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// The list comes first, so that a run that broke off can be repeated.
+fn write_site(folder: &Path, files: &[ManualFile]) -> io::Result<()> {
+    let list: String = files.iter().map(|file| format!("{}\n", file.path)).collect();
+    fs::write(folder.join(WRITTEN), list)?;
+    for file in files {
+        let path = folder.join(&file.path);
+        if let Some(above) = path.parent() {
+            fs::create_dir_all(above)?;
+        }
+        fs::write(path, &file.bytes)?;
+    }
+    Ok(())
 }
 
 /// Prints the manual page as roff.
@@ -206,8 +283,9 @@ mod tests {
             ("queue list", "kind", jobs::queues::QueueKind::NAMES),
             ("queue list", "state", jobs::queues::QueueState::NAMES),
             ("webhook log", "state", actions::integrations::delivery_log::DeliveryState::NAMES),
+            ("webhook add", "format", model::webhooks::WebhookFormat::NAMES),
             ("webhook log", "event", model::webhooks::events::names().as_slice()),
-            ("webhook events", "names", model::webhooks::events::opt_in_names().as_slice()),
+            ("webhook events", "names", model::webhooks::events::all_choosable_names().as_slice()),
         ] {
             assert_eq!(offers(path, argument), words, "{path} {argument}");
         }

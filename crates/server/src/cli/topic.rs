@@ -11,6 +11,7 @@ use classifier::{SorterExample, TopicModel};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
+use super::Json;
 use super::command::{CommandResult, WorkspaceArgs, open, person, print, sentence};
 use crate::settings::Settings;
 
@@ -174,8 +175,15 @@ fn rows(path: &Path) -> Result<Vec<(usize, TrialRow)>, String> {
 #[derive(Subcommand)]
 pub enum HelperCommand {
     /// Replay what the team decided: how many conversations the sorting helper would have given a
-    /// topic, by what was decided before, and how many of those rightly
+    /// topic, by what was decided before, and how many of those rightly. With a folder of labelled
+    /// mail, score every helper on it instead, without touching any data
     Score {
+        /// A folder with folders such as urgency, topics, injection, phishing and modern-ham
+        #[arg(value_name = "FOLDER", conflicts_with = "workspace")]
+        folder: Option<PathBuf>,
+        /// Also show what came out wrong, of sources that rules were written with
+        #[arg(long, requires = "folder")]
+        misses: bool,
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
@@ -183,7 +191,12 @@ pub enum HelperCommand {
 
 impl HelperCommand {
     pub async fn run(self, settings: &Settings) -> CommandResult {
-        let HelperCommand::Score { workspace } = self;
+        let HelperCommand::Score { folder, misses, workspace } = self;
+        if let Some(folder) = folder {
+            let output = workspace.output;
+            let scored = tokio::task::spawn_blocking(move || score_folder(&folder, misses, output));
+            return scored.await.map_err(|error| error.to_string())?;
+        }
         let app = open(settings).await?;
         let operator = workspace.operator(&app).await?;
         let decided = app
@@ -195,6 +208,25 @@ impl HelperCommand {
         print(workspace.output, &score_json(&score), &score_lines(&score));
         Ok(())
     }
+}
+
+/// Scores every helper on a folder of labelled mail.
+fn score_folder(folder: &Path, misses: bool, output: Json) -> CommandResult {
+    if !folder.is_dir() {
+        return Err(format!("{}: This is not a folder.", folder.display()).into());
+    }
+    let lines = helper_scores::score(folder);
+    let misses_of = |line: &helper_scores::ScoreLine| {
+        let wrong = line.misses.iter().map(|miss| format!("{} {}: {miss}", line.part, line.name));
+        wrong.collect::<Vec<_>>()
+    };
+    let mut said = vec![helper_scores::table(&lines)];
+    if misses {
+        said.extend(lines.iter().flat_map(misses_of));
+    }
+    let rows: Vec<Value> = lines.iter().map(helper_scores::ScoreLine::json).collect();
+    print(output, &json!({ "lines": rows }), &said.join("\n"));
+    Ok(())
 }
 
 fn share(part: usize, all: usize) -> Option<f64> {

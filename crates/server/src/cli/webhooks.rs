@@ -7,7 +7,7 @@ use base::limits::{HOUR_MS, OLD_SECRET_MS};
 use base::security::public_ip::is_public_host;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use model::webhooks::events;
+use model::webhooks::{WebhookFormat, events};
 use serde_json::json;
 use transport::net::ssrf_guard::SsrfGuard;
 
@@ -20,13 +20,16 @@ const ANSWER_CHARS: usize = 200;
 
 #[derive(Subcommand)]
 pub enum Webhook {
-    /// Add an address that is told of events; its secret is shown this once
+    /// Add an address that is told of events; its secret is shown this once. One of a chat is itself the secret
     Add {
         /// A public https:// address; its name must lead to public addresses alone
         url: String,
         /// The owner or admin who adds it
         #[arg(long, value_name = "EMAIL")]
         by: String,
+        /// In which form it is told: signed events, or messages of a chat
+        #[arg(long, value_name = "FORMAT", default_value = "mailroom", value_parser = word_of!(WebhookFormat))]
+        format: WebhookFormat,
         /// Hears the sandbox
         #[arg(long)]
         test: bool,
@@ -36,11 +39,11 @@ pub enum Webhook {
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
-    /// Choose the events that one hears beside those that all hear; no name for none
+    /// Choose the events that one hears beside those that all hear, for a chat all it hears; no name for none
     Events {
         #[command(flatten)]
         one: One,
-        #[arg(value_name = "EVENT", value_parser = PossibleValuesParser::new(events::opt_in_names()))]
+        #[arg(value_name = "EVENT", value_parser = PossibleValuesParser::new(events::all_choosable_names()))]
         names: Vec<String>,
     },
     /// List the webhooks
@@ -99,8 +102,8 @@ impl One {
 impl Webhook {
     pub async fn run(self, settings: &Settings) -> CommandResult {
         match self {
-            Webhook::Add { url, by, test, private, workspace } => {
-                add(settings, &url, by, test, private, workspace).await
+            Webhook::Add { url, by, format, test, private, workspace } => {
+                add(settings, (&url, format), by, (test, private), workspace).await
             }
             Webhook::Events { one, names } => choose(settings, one, names).await,
             Webhook::List { workspace } => list(settings, workspace).await,
@@ -125,10 +128,9 @@ impl Webhook {
 
 async fn add(
     settings: &Settings,
-    url: &str,
+    (url, format): (&str, WebhookFormat),
     by: String,
-    test: bool,
-    private: bool,
+    (test, private): (bool, bool),
     workspace: WorkspaceArgs,
 ) -> CommandResult {
     let app = open(settings).await?;
@@ -136,13 +138,18 @@ async fn add(
     let vetted = SsrfGuard::of(&net_config(settings))?.vet(url).await;
     let url = vetted.map_err(|error| refusal(url, error))?;
     let made = app
-        .act(&maker, move |tx, cx| webhooks::add_webhook(tx, cx, &url, private, !test))
+        .act(&maker, move |tx, cx| {
+            webhooks::add_webhook_in_format(tx, cx, (&url, format), private, !test)
+        })
         .await
         .map_err(sentence)?;
-    let said = format!(
-        "{} is told of events from now on. Its secret, which is shown this once:\n{}",
-        made.id, made.secret
-    );
+    let said = match &made.secret {
+        Some(secret) => format!(
+            "{} is told of events from now on. Its secret, which is shown this once:\n{secret}",
+            made.id
+        ),
+        None => format!("{} gets messages from now on. Its address is not shown again.", made.id),
+    };
     print(workspace.output, &json!(made), &said);
     Ok(())
 }
@@ -170,7 +177,8 @@ async fn list(settings: &Settings, workspace: WorkspaceArgs) -> CommandResult {
     let hooks = app.read(&operator, webhooks::list_webhooks).await.map_err(sentence)?;
     let lines = hooks.iter().map(|hook| {
         let kind = if hook.livemode { "live" } else { "test" };
-        format!("{}  {kind}  {}  {}", hook.id, hook.state.as_str(), hook.url)
+        let (state, format) = (hook.state.as_str(), hook.format.as_str());
+        format!("{}  {kind}  {state}  {format}  {}", hook.id, hook.url)
     });
     print(workspace.output, &json!({ "webhooks": hooks }), &lines.collect::<Vec<_>>().join("\n"));
     Ok(())

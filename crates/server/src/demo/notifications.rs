@@ -13,8 +13,8 @@ use model::people::notifications::choices::{
 use super::people::SamplePeople;
 use super::scenario::{SampleInbox, SampleMember};
 
-/// Ines gets a digest of what waits for approval, and Priya one of new conversations in Support; both have
-/// quiet hours.
+/// Ines gets a digest of what waits for approval, and Priya one of new conversations in Support; Jonas approves
+/// drafts from their mail. All have quiet hours.
 pub fn set_up(tx: &mut Tx<'_>, app: &App, now: i64, people: &SamplePeople) -> Result<()> {
     let ines = &Cx { now, ..app.cx(people.member(SampleMember::Ines)) };
     let digest = NoticeChoice { browser: true, mail: MailNotice::Digest };
@@ -27,7 +27,12 @@ pub fn set_up(tx: &mut Tx<'_>, app: &App, now: i64, people: &SamplePeople) -> Re
         mail: Some(MailNotice::Digest),
     };
     choose_inbox_notices(tx, priya, &people.inbox(SampleInbox::Support).id, &[new])?;
-    set_notice_settings(tx, priya, &working_week("13:00", "07:00"))
+    set_notice_settings(tx, priya, &working_week("13:00", "07:00"))?;
+    let jonas = &Cx { now, ..app.cx(people.member(SampleMember::Jonas)) };
+    let at_once = NoticeChoice { browser: false, mail: MailNotice::AtOnce };
+    choose_notices(tx, jonas, &[(NoticeKind::DraftWaits, at_once)])?;
+    let by_mail = NoticeSettingsInput { approves_by_mail: true, ..working_week("18:30", "07:30") };
+    set_notice_settings(tx, jonas, &by_mail)
 }
 
 /// Quiet from one time of a working day until another of the next.
@@ -41,5 +46,6 @@ fn working_week(from: &str, to: &str) -> NoticeSettingsInput {
         quiet_from: from.into(),
         quiet_to: to.into(),
         quiet_days: QUIET_DAYS.iter().take(5).map(|day| (*day).to_owned()).collect(),
+        approves_by_mail: false,
     }
 }

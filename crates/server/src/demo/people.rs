@@ -1,9 +1,7 @@
 //! The people, agents and inboxes of the sample workspace.
 
 use actions::inboxes::inbox_access::{InboxAccess, set_inbox_access};
-use actions::inboxes::setup::{
-    NewWorkspace, add_mailbox, add_person, list_workspaces, set_up_workspace,
-};
+use actions::inboxes::setup::{NewWorkspace, add_mailbox, add_person, set_up_workspace};
 use actions::inboxes::writing_settings::{choose_undo, set_inbox_signature};
 use actions::integrations::keys::{MadeKey, make_key};
 use actions::people::profile::set_duty;
@@ -19,12 +17,12 @@ use db::Tx;
 use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use model::mailboxes::{self, Mailbox};
 
-use super::Sample;
 use super::scenario::{SampleInbox, SampleMember};
+use super::{Sample, SamplePlace};
 
-const OWNER_EMAIL: &str = "ines@lumen-holz.example";
-const ADMIN_EMAIL: &str = "jonas@lumen-holz.example";
-const MEMBER_EMAIL: &str = "priya@lumen-holz.example";
+const DOMAIN: &str = "lumen-holz.example";
+/// Characters by which the domains of several samples differ.
+const DOMAIN_CHARS: usize = 10;
 
 pub struct SamplePeople {
     pub sample: Sample,
@@ -66,33 +64,43 @@ impl SamplePeople {
     }
 }
 
+/// The domain of the sample's addresses. An address belongs to one workspace.
+fn domain_of(app: &App, place: SamplePlace) -> String {
+    match place {
+        SamplePlace::Alone => DOMAIN.to_owned(),
+        SamplePlace::In(_) => format!("{}.{DOMAIN}", app.ids.token(DOMAIN_CHARS)),
+    }
+}
+
 /// Makes the workspace and everybody in it.
-pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<SamplePeople> {
+pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64, place: SamplePlace) -> Result<SamplePeople> {
+    let domain = domain_of(app, place);
+    let at = |name: &str| format!("{name}@{domain}");
+    let [owner_email, admin_email, member_email] = ["ines", "jonas", "priya"].map(at);
     let nobody = Actor::system(0, WorkspaceId::new(&app.ids, now), Circle::team());
     let cx = |actor| Cx { now, ..app.cx(actor) };
     let new = NewWorkspace {
         name: "Lumen & Holz".into(),
-        owner_email: OWNER_EMAIL.into(),
+        owner_email: owner_email.clone(),
         owner_name: "Ines Marti".into(),
-        inbox: "support@lumen-holz.example".into(),
+        inbox: at("support"),
         inbox_name: "Support".into(),
     };
     let made = set_up_workspace(tx, &cx(&nobody), &new)?;
-    let listed = list_workspaces(tx)?.into_iter().find(|listed| listed.id == made.workspace);
-    let ws = listed.ok_or(Error::NotFound("workspace"))?.ws;
+    let ws = made.ws;
 
-    let ines = actor::person(tx, ws, OWNER_EMAIL)?;
+    let ines = actor::person(tx, ws, &owner_email)?;
     let by_ines = &cx(&ines);
-    add_person(tx, by_ines, ADMIN_EMAIL, "Jonas Feld", Role::Admin)?;
-    add_person(tx, by_ines, MEMBER_EMAIL, "Priya Nair", Role::Member)?;
-    let jonas = actor::person(tx, ws, ADMIN_EMAIL)?;
+    add_person(tx, by_ines, &admin_email, "Jonas Feld", Role::Admin)?;
+    add_person(tx, by_ines, &member_email, "Priya Nair", Role::Member)?;
+    let jonas = actor::person(tx, ws, &admin_email)?;
     set_duty(tx, &cx(&jonas), "Invoices, refunds and terms of payment")?;
-    let priya = actor::person(tx, ws, MEMBER_EMAIL)?;
+    let priya = actor::person(tx, ws, &member_email)?;
     set_duty(tx, &cx(&priya), "Orders, parcels and returns, mornings")?;
     // She likes to be able to stop what she wrote for as long as an agent's.
     choose_undo(tx, &cx(&priya), Some(UNDO_MINUTES * 60))?;
-    let billing = add_mailbox(tx, by_ines, "billing@lumen-holz.example", "Billing", None)?;
-    let private = add_mailbox(tx, by_ines, OWNER_EMAIL, "Ines, private", Some(&made.owner))?;
+    let billing = add_mailbox(tx, by_ines, &at("billing"), "Billing", None)?;
+    let private = add_mailbox(tx, by_ines, &owner_email, "Ines, private", Some(&made.owner))?;
 
     set_inbox_signature(
         tx,
@@ -102,7 +110,7 @@ pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<SamplePeople> {
     )?;
 
     let office = make_team(tx, by_ines, "Office", &[made.owner.clone(), person_id(&jonas)?])?;
-    let jobs = add_mailbox(tx, by_ines, "jobs@lumen-holz.example", "Applications", None)?;
+    let jobs = add_mailbox(tx, by_ines, &at("jobs"), "Applications", None)?;
     let given = AccessEntry { holder: AccessHolder::Team(office), may_see: true, may_send: false };
     let access = InboxAccess { everybody: false, all_send: true, entries: vec![given] };
     set_inbox_access(tx, by_ines, &jobs, &access)?;
@@ -120,13 +128,13 @@ pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<SamplePeople> {
         sandbox: mailboxes::all_seen_by(tx, &robo_test)?.pop().ok_or(Error::NotFound("inbox"))?,
         sample: Sample {
             workspace: made.workspace,
-            owner_email: OWNER_EMAIL.into(),
+            owner_email,
             live_key: live.key,
             test_key: test.key,
             read_key: reader.key,
         },
-        jonas: actor::person(tx, ws, ADMIN_EMAIL)?,
-        priya: actor::person(tx, ws, MEMBER_EMAIL)?,
+        jonas: actor::person(tx, ws, &admin_email)?,
+        priya: actor::person(tx, ws, &member_email)?,
         ines,
         robo_test,
     })

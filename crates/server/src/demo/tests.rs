@@ -46,6 +46,7 @@ async fn fill_workspace(now: i64) -> (tempfile::TempDir, App, Sample) {
         agents: Arc::default(),
         calls: Arc::default(),
         sorters: Arc::default(),
+        panels: Arc::default(),
         background: base::concurrency::background_writes::BackgroundWrites::default(),
         scanner: None,
         sealer: Arc::new(base::security::secret_sealer::NoopSealer),

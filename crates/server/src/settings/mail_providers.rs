@@ -33,7 +33,7 @@ pub struct MailProviderFlags {
     /// [default: common]
     #[arg(long, env = "MAILROOM_MICROSOFT_TENANT", global = true, value_name = "TENANT")]
     pub microsoft_tenant: Option<String>,
-    /// Other addresses than Microsoft's: authorize=URL token=URL imap=URL smtp=URL scope=WORD
+    /// Other addresses than Microsoft's: authorize=URL token=URL imap=URL smtp=URL graph=URL scope=WORD
     #[arg(long, env = "MAILROOM_MICROSOFT_ENDPOINTS", global = true, value_name = "ADDRESSES")]
     pub microsoft_endpoints: Option<String>,
 }

@@ -14,6 +14,7 @@ mod mail_out;
 mod node;
 mod plans;
 mod support;
+mod tracker_calls;
 mod values;
 mod web;
 mod webhooks;

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use base::limits::{MINUTE_MS, UNDO_LIVE_MS, UNDO_MINUTES};
 
+use crate::support::PAGE_CRATES;
+
 /// The text files below a folder of the workspace.
 fn files(folder: &str) -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -25,8 +27,7 @@ fn files(folder: &str) -> Vec<(PathBuf, String)> {
 
 /// The code of the web app.
 fn pages() -> Vec<(PathBuf, String)> {
-    let crates = ["web", "settings_pages", "developer_site"];
-    crates.iter().flat_map(|name| files(&format!("crates/{name}/src"))).collect()
+    PAGE_CRATES.iter().flat_map(|name| files(&format!("crates/{name}/src"))).collect()
 }
 
 fn is_shipped(path: &Path) -> bool {

@@ -10,7 +10,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
 use base::limits::{IMAP_WORD_CHARS, PERSON_NAME_CHARS};
-use inbound::imap::{PostFetchAction, Security};
+use inbound::imap::{FetchProtocol, PostFetchAction, Security};
 use model::mailboxes;
 use model::mailboxes::mailbox_grants::{MailAuth, SignInProvider};
 use model::mailboxes::outgoing_servers::SubmissionSecurity;
@@ -215,6 +215,7 @@ fn new_connection(form: &ConnectForm, trial: &MailboxTrial) -> NewConnection {
         name: if name.is_empty() { local } else { name.to_owned() },
         private_to: form.private_to.clone(),
         fetch: FetchFrom {
+            protocol: FetchProtocol::Imap,
             host: trial.incoming.host.clone(),
             port: trial.incoming.port,
             security: trial.incoming.security,

@@ -28,6 +28,8 @@ form! {
         smtp_security: String,
         username: String,
         receive_only: bool,
+        /// By Microsoft Graph instead of IMAP and SMTP.
+        by_graph: bool,
         /// The form stood on the page of first steps.
         welcome: bool,
     }
@@ -50,6 +52,7 @@ pub struct ConnectFields {
     pub smtp_security: String,
     pub username: String,
     pub receive_only: bool,
+    pub by_graph: bool,
     /// The form stands on the page of first steps, or came from there.
     pub welcome: bool,
     pub address_error: String,
@@ -76,6 +79,7 @@ impl Default for ConnectFields {
             smtp_security: "tls".into(),
             username: String::new(),
             receive_only: false,
+            by_graph: false,
             welcome: false,
             address_error: String::new(),
             password_error: String::new(),
@@ -93,7 +97,8 @@ impl ConnectFields {
             name: inbox.name.clone(),
             ..ConnectFields::default()
         };
-        if let Some(fetched) = fetched {
+        fields.by_graph = fetched.is_some_and(|fetched| fetched.by_graph);
+        if let Some(fetched) = fetched.filter(|fetched| !fetched.by_graph) {
             fields.found_for = domain_of(&inbox.address);
             fields.imap_host = fetched.host.clone();
             fields.imap_port = fetched.port.to_string();
@@ -115,6 +120,7 @@ impl ConnectFields {
             history: form.history.clone(),
             found_for: form.found_for.clone(),
             receive_only: form.receive_only,
+            by_graph: form.by_graph,
             welcome: form.welcome,
             ..ConnectFields::default()
         };
@@ -143,6 +149,7 @@ impl ConnectFields {
             private_to,
             history: choice.history.clone(),
             receive_only: choice.receive_only,
+            by_graph: choice.by_graph,
             welcome: choice.welcome,
             ..ConnectFields::default()
         }
@@ -197,6 +204,13 @@ pub struct ServerMark {
 }
 
 impl TriedView {
+    /// How Microsoft Graph did.
+    pub fn of_graph(tried: TriedMailbox) -> TriedView {
+        let reason = tried.incoming.as_ref().err().map(|english| sentence(english).into_owned());
+        let sentences = reason.into_iter().collect();
+        TriedView { sentences, ..TriedView::of(tried) }
+    }
+
     pub fn of(tried: TriedMailbox) -> TriedView {
         let mark = |works: bool| {
             if works {

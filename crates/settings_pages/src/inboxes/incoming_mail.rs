@@ -1,4 +1,4 @@
-//! How mail gets into an inbox: fetched by IMAP, or received by SMTP or LMTP.
+//! How mail gets into an inbox: fetched by IMAP or Microsoft Graph, or received by SMTP or LMTP.
 
 use actions::inboxes::imap_accounts::FetchedInbox;
 use base::limits::FETCHING_OVERDUE_MS;
@@ -20,6 +20,8 @@ pub struct StatusBadge {
 pub struct FetchedView {
     pub host: String,
     pub port: i64,
+    /// By Microsoft Graph instead of IMAP.
+    pub by_graph: bool,
     pub username: String,
     pub folder: String,
     pub state: StatusBadge,
@@ -62,6 +64,7 @@ pub fn fetched_view(fetched: &FetchedInbox, times: &TimeFormat) -> FetchedView {
     FetchedView {
         host: fetched.host.clone(),
         port: fetched.port,
+        by_graph: fetched.by_graph,
         username: fetched.username.clone(),
         folder: fetched.folder.clone(),
         state: state_of(fetched, times.now),

@@ -3,6 +3,7 @@
 pub(crate) mod access;
 pub(crate) mod connect;
 pub(crate) mod connect_fields;
+pub(crate) mod customer_page;
 pub(crate) mod deletion;
 pub(crate) mod drafting;
 pub(crate) mod helpers;
@@ -14,6 +15,7 @@ pub(crate) mod outgoing;
 pub(crate) mod plus_tags;
 pub(crate) mod records;
 pub(crate) mod records_view;
+pub(crate) mod satisfaction;
 pub(crate) mod secure;
 pub(crate) mod server_form;
 pub(crate) mod writing;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use actions::inboxes::first_steps::{FirstStepTrial, record_outcome};
 use actions::inboxes::outgoing_servers::{
     self, NewOutgoingServer, OutgoingServerListing, ServerScope, set_outgoing_server,
 };
@@ -71,6 +72,8 @@ struct InboxName {
 struct ServerView {
     host: String,
     port: i64,
+    /// By Microsoft Graph instead of SMTP.
+    by_graph: bool,
     security: &'static str,
     username: String,
     last_sent: Option<DisplayTime>,
@@ -196,6 +199,7 @@ fn server_view(listed: &OutgoingServerListing, frame: &PageLayout) -> ServerView
     ServerView {
         host: listed.host.clone(),
         port: listed.port,
+        by_graph: listed.by_graph,
         security: match listed.security {
             SubmissionSecurity::Tls => "TLS",
             SubmissionSecurity::StartTls => "STARTTLS",
@@ -321,8 +325,13 @@ async fn test(web: &Web, visitor: &Visitor, mailbox: &MailboxId) -> Result<Teste
         let sentence = translation::sentence(node::quiet::QUIET_SENTENCE).into_owned();
         return Ok(not_sent(t!("Nothing was sent"), sentence));
     }
-    let sent = send_test_mail(&web.app, &*web.outgoing.relay, &actor, mailbox).await;
-    Ok(tested_view(sent?))
+    let sent = send_test_mail(&web.app, &*web.outgoing.relay, &actor, mailbox).await?;
+    let (good, to) = (sent.outcome == RelayOutcome::Delivered, sent.to.clone());
+    web.act_quietly(visitor, move |tx, cx, _| {
+        record_outcome(tx, cx, FirstStepTrial::TestMail, good, &to)
+    })
+    .await?;
+    Ok(tested_view(sent))
 }
 
 fn not_sent(title: &str, sentence: String) -> TestedView {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use actions::inboxes::first_steps::{FirstStepTrial, record_outcome};
 use axum::extract::{Path, State};
 use base::app::Cx;
 use base::concurrency::blocking::spawn_blocking;
@@ -34,6 +35,11 @@ pub async fn look(
     let looked = look_up(&web, &domain, &keys).await;
     if let Ok(findings) = &looked {
         begin_signing(&web, &visitor, &domain, &keys, findings).await?;
+        let (good, domain) = (dns_records::are_good(findings), domain.clone());
+        web.act_quietly(&visitor, move |tx, cx, _| {
+            record_outcome(tx, cx, FirstStepTrial::Records, good, &domain)
+        })
+        .await?;
     }
     let mut page = build(&web, &visitor, &id).await?;
     if let Some(records) = page.mail.as_mut().and_then(|mail| mail.records.as_mut()) {

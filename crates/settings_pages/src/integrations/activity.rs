@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use actions::integrations::agent_activity;
+use actions::integrations::activity_csv;
+use actions::integrations::agent_activity::{self, FoundCalls};
 use api::operations::OPERATIONS;
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use base::error::Error;
 use base::ids::AgentId;
-use base::limits::{CALLS_LISTED, HOUR_MS};
+use base::limits::{HOUR_MS, QUERY_CHARS};
 use model::people::agent_calls::{AgentCall, CallFilter};
-use outbound::agent_undo::AgentUndo;
+use outbound::agent_undo::{ActTarget, AgentUndo, StepLeft};
+use serde_json::{Value, json};
 use translation::t;
 use web::Web;
 use web::forms::form::{Asked, FormFields, PostedForm, form};
@@ -40,6 +42,9 @@ struct ActivityPage {
     calls: Vec<CallView>,
     older: Option<String>,
     csv: String,
+    json: String,
+    /// What is looked for in the calls.
+    words: String,
     undone: Option<UndoView>,
     /// How far back a click undoes, in hours.
     spans: [(i64, &'static str); 3],
@@ -58,8 +63,25 @@ struct CallView {
 /// What became of an undo.
 struct UndoView {
     undone: usize,
-    left: Vec<(String, String)>,
+    left: Vec<LeftView>,
     more: bool,
+}
+
+/// Something that stays as it is.
+struct LeftView {
+    id: String,
+    link: String,
+    reason: String,
+}
+
+impl From<StepLeft> for LeftView {
+    fn from(step: StepLeft) -> LeftView {
+        let link = match &step.on {
+            ActTarget::Conversation(id) => format!("/conversations/{id}"),
+            ActTarget::Booking(id) => format!("/calendar/{id}"),
+        };
+        LeftView { id: step.on.to_string(), link, reason: step.reason }
+    }
 }
 
 fn agent_id(id: &str) -> Result<AgentId, Error> {
@@ -87,6 +109,7 @@ fn filter(asked: &FormFields) -> CallFilter {
         operation: known,
         refused: asked.get("refused") == "true",
         before,
+        words: asked.get("q").trim().chars().take(QUERY_CHARS).collect(),
     }
 }
 
@@ -98,10 +121,10 @@ async fn build(
 ) -> Result<ActivityPage, PageError> {
     let filter = filter(asked);
     let (wanted, id) = (filter.clone(), agent.clone());
-    let (frame, (name, calls)): (PageLayout, (String, Vec<AgentCall>)) = web
+    let (frame, (name, found)): (PageLayout, (String, FoundCalls)) = web
         .page(visitor, location(SettingsPage::Keys), move |tx, cx, _| {
             let (_, name) = agent_activity::find_agent(tx, cx, id.as_str())?;
-            Ok((name, agent_activity::list_calls(tx, cx, &id, &wanted)?))
+            Ok((name, agent_activity::find_calls(tx, cx, &id, &wanted)?))
         })
         .await?;
     let mut query = url::form_urlencoded::Serializer::new(String::new());
@@ -111,10 +134,13 @@ async fn build(
     if filter.refused {
         query.append_pair("refused", "true");
     }
+    if !filter.words.is_empty() {
+        query.append_pair("q", &filter.words);
+    }
     let query = query.finish();
     let place = format!("/settings/keys/{agent}/activity");
-    let last = calls.last().filter(|_| calls.len() as i64 == CALLS_LISTED);
-    let older = last.map(|last| format!("{place}?{query}&before={}.{}", last.at.0, last.id));
+    let FoundCalls { calls, older } = found;
+    let older = older.map(|(at, id)| format!("{place}?{query}&before={at}.{id}"));
     let view = |call: AgentCall| CallView {
         time: frame.times.stamp(call.at.0),
         ok: call.status < 400,
@@ -135,53 +161,59 @@ async fn build(
         calls: calls.into_iter().map(view).collect(),
         older,
         csv: format!("{place}.csv?{query}"),
+        json: format!("{place}.json?{query}"),
+        words: filter.words,
         undone: None,
         spans: [(1, t!("The last hour")), (24, t!("The last day")), (7 * 24, t!("The last week"))],
         frame,
     })
 }
 
-/// The same calls, and many more, for programs.
+/// The same calls, and many more.
+async fn export(
+    web: &Web,
+    visitor: &Visitor,
+    id: &str,
+    asked: &FormFields,
+) -> Result<Vec<AgentCall>, PageError> {
+    let (agent, filter) = (agent_id(id)?, filter(asked));
+    web.read(visitor, move |tx, cx, _| {
+        let (agent, _) = agent_activity::find_agent(tx, cx, agent.as_str())?;
+        agent_activity::export_calls(tx, cx, &agent, &filter)
+    })
+    .await
+}
+
+/// For programs, as `mailroom agent activity --json` prints them.
+pub async fn json(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Asked(asked): Asked,
+) -> PageResult {
+    let calls = export(&web, &visitor, &id, &asked).await?;
+    let calls: Vec<Value> = calls.iter().map(AgentCall::to_json).collect();
+    let mut response = responses::json(&json!({ "calls": calls }));
+    let name = HeaderValue::from_static("attachment; filename=\"activity.json\"");
+    response.headers_mut().insert(header::CONTENT_DISPOSITION, name);
+    Ok(response)
+}
+
+/// For spreadsheets.
 pub async fn csv(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
     Path(id): Path<String>,
     Asked(asked): Asked,
 ) -> PageResult {
-    let (agent, filter) = (agent_id(&id)?, filter(&asked));
-    let calls = web
-        .read(&visitor, move |tx, cx, _| {
-            let (agent, _) = agent_activity::find_agent(tx, cx, agent.as_str())?;
-            agent_activity::export_calls(tx, cx, &agent, &filter)
-        })
-        .await?;
-    let mut text = String::from("time,operation,status,request,conversation,arguments,error\r\n");
-    for call in calls {
-        let cells = [
-            call.at.iso(),
-            call.operation,
-            call.status.to_string(),
-            call.request,
-            call.conversation.unwrap_or_default(),
-            call.arguments,
-            call.error.unwrap_or_default(),
-        ];
-        text.push_str(&cells.map(|cell| csv_cell(&cell)).join(","));
-        text.push_str("\r\n");
-    }
+    let calls = export(&web, &visitor, &id, &asked).await?;
+    let text = activity_csv::write(&calls);
     let mut response = responses::plain(text);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
     let name = HeaderValue::from_static("attachment; filename=\"activity.csv\"");
     headers.insert(header::CONTENT_DISPOSITION, name);
     Ok(response)
-}
-
-/// A spreadsheet runs what begins like a formula.
-fn csv_cell(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let begin = if formula { "'" } else { "" };
-    format!("\"{begin}{}\"", text.replace('"', "\"\""))
 }
 
 form! {
@@ -215,7 +247,7 @@ pub async fn undo(
         }
     }
     let page = build(&web, &visitor, &agent, &FormFields::default()).await?;
-    let left = whole.left.into_iter().map(|step| (step.conversation.to_string(), step.reason));
-    let undone = UndoView { undone: whole.undone.len(), left: left.collect(), more: whole.more };
+    let left = whole.left.into_iter().map(LeftView::from).collect();
+    let undone = UndoView { undone: whole.undone.len(), left, more: whole.more };
     responses::page(&ActivityPage { undone: Some(undone), ..page })
 }

@@ -12,8 +12,8 @@ use axum::http::StatusCode;
 use base::error::Error;
 use base::ids::{EventId, WebhookId};
 use base::limits::LOG_ITEMS;
-use model::webhooks::State as HookState;
 use model::webhooks::events::EVENTS;
+use model::webhooks::{State as HookState, WebhookFormat};
 use translation::t;
 use web::Web;
 use web::forms::form::{Asked, FormFields, PostedForm, form};
@@ -24,7 +24,7 @@ use web::layout::responses::{FormOutcome, PageError, PageResult};
 use web::layout::wording::{DisplayTime, TimeFormat, number};
 use web::visitor::Visitor;
 
-use crate::integrations::webhooks::hears;
+use crate::integrations::webhooks::{format_words, hears};
 use crate::{SettingsPage, location};
 
 #[derive(Template)]
@@ -34,6 +34,8 @@ struct WebhookPage {
     id: String,
     url: String,
     hears: String,
+    told_as: &'static str,
+    is_chat: bool,
     state: HookState,
     maker: String,
     made: DisplayTime,
@@ -128,7 +130,9 @@ fn view(
     let older = log.last().filter(|_| log.len() as i64 == LOG_ITEMS);
     WebhookPage {
         id: id.to_owned(),
-        choices: choices(&detail.chosen_events.0),
+        choices: choices(detail.format, &detail.chosen_events.0),
+        told_as: format_words(detail.format),
+        is_chat: detail.format.is_chat(),
         url: detail.url,
         hears: hears(detail.livemode, detail.private, detail.inbox.as_deref()),
         state: detail.state,
@@ -214,8 +218,8 @@ fn filter(asked: &FormFields) -> LogFilter {
     }
 }
 
-fn choices(chosen: &[String]) -> Vec<(&'static str, String, bool)> {
-    let by_choice = EVENTS.iter().filter(|event| event.by_choice);
+fn choices(format: WebhookFormat, chosen: &[String]) -> Vec<(&'static str, String, bool)> {
+    let by_choice = EVENTS.iter().filter(|event| event.is_chosen_by(format));
     by_choice
         .map(|event| {
             let when = translation::sentence(event.when).into_owned();

@@ -8,10 +8,12 @@ use askama::Template;
 use axum::extract::State;
 use base::ids::MailboxId;
 use model::mailboxes::{self, Mailbox};
+use model::webhooks::WebhookFormat;
 use translation::t;
 use web::Web;
 use web::forms::form::{PostedForm, form};
 use web::layout::filters;
+use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
 use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::layout::wording::DisplayTime;
@@ -25,6 +27,8 @@ struct WebhooksPage {
     frame: PageLayout,
     hooks: Vec<HookView>,
     url: String,
+    /// The forms in which one can be told: value, words, and whether it is chosen.
+    formats: Vec<(&'static str, &'static str, bool)>,
     hears: String,
     /// The inboxes for some that the reader sees, by id and name.
     inboxes: Vec<(String, String)>,
@@ -38,6 +42,8 @@ struct HookView {
     id: String,
     url: String,
     hears: String,
+    /// The product, where it is a chat.
+    chat: Option<&'static str>,
     state: &'static str,
     made: DisplayTime,
 }
@@ -58,6 +64,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> 
         id: hook.id.to_string(),
         url: hook.url,
         hears: hears(hook.livemode, hook.private, hook.inbox.as_deref()),
+        chat: Some(format_words(hook.format)).filter(|_| hook.format.is_chat()),
         state: hook.state.as_str(),
         made: frame.times.short(hook.created_at.0),
     };
@@ -65,6 +72,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> 
         hooks: hooks.into_iter().map(view).collect(),
         frame,
         url: String::new(),
+        formats: formats(WebhookFormat::Mailroom),
         hears: "team".into(),
         inboxes: inboxes
             .into_iter()
@@ -75,6 +83,21 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> 
         made: None,
         has_api: me.plan.has_api(),
     })
+}
+
+/// The form in which a webhook is told, in words.
+pub fn format_words(format: WebhookFormat) -> &'static str {
+    match format {
+        WebhookFormat::Mailroom => t!("Signed events, for software of yours"),
+        WebhookFormat::Slack => "Slack",
+        WebhookFormat::Mattermost => "Mattermost",
+        WebhookFormat::Teams => "Microsoft Teams",
+    }
+}
+
+fn formats(chosen: WebhookFormat) -> Vec<(&'static str, &'static str, bool)> {
+    let all = WebhookFormat::ALL.iter();
+    all.map(|format| (format.as_str(), format_words(*format), *format == chosen)).collect()
 }
 
 /// The events that a webhook receives, in words.
@@ -90,6 +113,7 @@ pub fn hears(livemode: bool, private: bool, inbox: Option<&str>) -> String {
 form! {
     pub struct NewWebhookForm {
         url: String,
+        format: String,
         hears: String,
     }
 }
@@ -97,6 +121,7 @@ form! {
 pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewWebhookForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (typed, hears) = (form.url.trim().to_owned(), form.hears);
+    let format = WebhookFormat::parse(&form.format).unwrap_or(WebhookFormat::Mailroom);
     let (private, live) = match hears.as_str() {
         "private" => (true, true),
         "sandbox" => (false, false),
@@ -108,8 +133,8 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewWebhookForm>
         Ok(url) => {
             let inbox = MailboxId::parse(&hears);
             web.act(&visitor, move |tx, cx, _| match &inbox {
-                Some(inbox) => webhooks::add_inbox_webhook(tx, cx, &url, inbox),
-                None => webhooks::add_webhook(tx, cx, &url, private, live),
+                Some(inbox) => webhooks::add_inbox_webhook(tx, cx, (&url, format), inbox),
+                None => webhooks::add_webhook_in_format(tx, cx, (&url, format), private, live),
             })
             .await
         }
@@ -117,14 +142,19 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewWebhookForm>
     };
     match made.or_problems()? {
         Ok(made) => {
+            let Some(secret) = made.secret else {
+                let path = format!("/settings/webhooks/{}", made.id);
+                return web.redirect(&path, Flash::ChatWebhookAdded);
+            };
             let page = build(&web, &visitor).await?;
-            let made = Some((typed, made.secret, made.id.to_string()));
+            let made = Some((typed, secret, made.id.to_string()));
             responses::page(&WebhooksPage { made, ..page })
         }
         Err(problems) => {
             let page = build(&web, &visitor).await?;
             let url_error = format!("The address {}.", problems.first_sentence());
-            responses::again(&WebhooksPage { url: typed, hears, url_error, ..page })
+            let formats = formats(format);
+            responses::again(&WebhooksPage { url: typed, formats, hears, url_error, ..page })
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use actions::inboxes::setup::{self, PersonListing};
 use actions::people::roles;
+use actions::people::roster::{self, RosterEntry};
 use actions::sign_in::provider_rules::{LocalSignInPolicy, ProviderRules};
 use actions::sign_in::{provider_accounts, second_step, sessions};
 use askama::Template;
@@ -57,8 +58,18 @@ struct PersonView {
     role_word: &'static str,
     avatar: Avatar,
     is_you: bool,
+    /// What they look after; empty when they have not said.
+    duty: String,
+    sign_in: SignInMark,
     /// The provider and their account there, where they have linked one.
     account: Option<String>,
+}
+
+/// How somebody signs in, for owners and admins.
+struct SignInMark {
+    class: &'static str,
+    icon: &'static str,
+    words: &'static str,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
@@ -77,7 +88,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
                 Some(rules) if me.administers() => accounts(tx, cx, rules)?,
                 _ => Vec::new(),
             };
-            let people = setup::list_people(tx, cx)?.into_iter().map(|person| {
+            let people = roster::list_roster(tx, cx)?.into_iter().map(|person| {
                 let account = accounts.iter().find(|(id, _)| *id == person.id);
                 view(person, &me.id, account.map(|(_, words)| words.clone()))
             });
@@ -115,9 +126,11 @@ fn accounts(
     Ok(linked.into_iter().map(words).collect())
 }
 
-fn view(person: PersonListing, you: &UserId, account: Option<String>) -> PersonView {
+fn view(person: RosterEntry, you: &UserId, account: Option<String>) -> PersonView {
     PersonView {
+        sign_in: sign_in_mark(&person, account.is_some()),
         account,
+        duty: person.duty.unwrap_or_default(),
         is_you: person.id == *you,
         id: person.id.to_string(),
         avatar: Avatar::person(&person.name),
@@ -125,6 +138,24 @@ fn view(person: PersonListing, you: &UserId, account: Option<String>) -> PersonV
         email: person.email.into(),
         role: person.role.as_str(),
         role_word: role_word(person.role),
+    }
+}
+
+/// The strongest way in which somebody signs in.
+fn sign_in_mark(person: &RosterEntry, is_linked: bool) -> SignInMark {
+    let mark = |class, icon, words| SignInMark { class, icon, words };
+    if person.first_signed_in_at.is_none() {
+        mark("", "wait", t!("Invited"))
+    } else if person.has_passkey {
+        mark("ok", "check", t!("Passkey"))
+    } else if person.has_app {
+        mark("ok", "check", t!("Two steps"))
+    } else if is_linked {
+        mark("ok", "check", t!("Linked account"))
+    } else if person.has_password {
+        mark("", "key", t!("Password alone"))
+    } else {
+        mark("warn", "warn", t!("Link alone"))
     }
 }
 
@@ -271,10 +302,10 @@ async fn removal(
     id: &str,
     error: String,
 ) -> Result<RemovePage, PageError> {
-    let (frame, (people, you)): (PageLayout, (Vec<PersonListing>, UserId)) = web
+    let (frame, (people, you)): (PageLayout, (Vec<RosterEntry>, UserId)) = web
         .page(visitor, location(SettingsPage::People), |tx, cx, me| {
             cx.actor.must_administer()?;
-            Ok((setup::list_people(tx, cx)?, me.id.clone()))
+            Ok((roster::list_roster(tx, cx)?, me.id.clone()))
         })
         .await?;
     let found = people.into_iter().find(|person| person.id.as_str() == id);

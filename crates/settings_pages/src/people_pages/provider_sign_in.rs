@@ -13,13 +13,15 @@ use actions::inboxes::outgoing_servers::NewOutgoingServer;
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
-use inbound::imap::PostFetchAction;
+use inbound::imap::{FetchProtocol, PostFetchAction, Security};
 use model::mailboxes::mailbox_grants::{MailAuth, NewGrant, SignInProvider};
+use model::mailboxes::outgoing_servers::SubmissionSecurity;
 use translation::t;
 use transport::mail_oauth::{CodeGrant, OAuthClient, TokenEndpoint, refusal};
 use transport::mailbox_setup::{
-    IncomingServer, MailboxTrial, OutgoingServer, TrialCredential, TriedMailbox,
+    IncomingServer, MailboxTrial, OutgoingServer, TrialCredential, TriedMailbox, try_graph,
 };
+use url::Url;
 use web::Web;
 use web::forms::form::{Asked, FormFields, PostedForm};
 use web::layout::filters;
@@ -65,6 +67,7 @@ pub async fn begin(
         private_to: form.private_to.clone(),
         history: form.history.clone(),
         receive_only: form.receive_only,
+        by_graph: form.by_graph && provider.has_graph(),
         welcome: form.welcome,
         again: None,
     };
@@ -79,10 +82,18 @@ pub async fn begin_again(
 ) -> PageResult {
     let (visitor, mailbox) = (posted.visitor, mailbox_id(&id)?);
     let asked = mailbox.clone();
-    let (provider, account) = web
-        .read(&visitor, move |tx, cx, _| mailbox_sign_in::grant_of_inbox(tx, cx, &asked))
+    let ((provider, account), by_graph) = web
+        .read(&visitor, move |tx, cx, _| {
+            let grant = mailbox_sign_in::grant_of_inbox(tx, cx, &asked)?;
+            Ok((grant, mailbox_sign_in::is_by_graph(tx, cx, &asked)?))
+        })
         .await?;
-    let choice = SignInChoice { address: account, again: Some(mailbox), ..SignInChoice::default() };
+    let choice = SignInChoice {
+        address: account,
+        by_graph,
+        again: Some(mailbox),
+        ..SignInChoice::default()
+    };
     leave(&web, &visitor, provider, choice, format!("/settings/inboxes/{id}")).await
 }
 
@@ -200,13 +211,27 @@ async fn try_and_connect(
         return not_connected(web, visitor, fields, other).await;
     }
     // Never the account in the place of the address: its owner's mail would land in this inbox.
-    let trial = trial(client, &plan.choice, &granted, fields.address.clone());
-    let tried = web.mailbox_finder.try_out(&trial).await;
+    let graph = client.graph.as_ref().filter(|_| plan.choice.by_graph);
+    let trial = trial(client, graph, &plan.choice, &granted, fields.address.clone());
+    let tried = match graph {
+        Some(address) => try_graph(address, &trial).await,
+        None => web.mailbox_finder.try_out(&trial).await,
+    };
     if tried.works() {
         return save(web, visitor, client, &plan, &granted, &trial).await;
     }
     let is_closed = tried.incoming.is_err();
-    let mut view = TriedView::of(TriedMailbox { refused: false, ..tried });
+    let mut view = match graph {
+        Some(_) => TriedView::of_graph(tried),
+        None => TriedView::of(TriedMailbox { refused: false, ..tried }),
+    };
+    if graph.is_none() && client.graph.is_some() {
+        let advice = t!(
+            "If the organisation has switched IMAP or SMTP off, choose Microsoft Graph below and \
+             sign in again."
+        );
+        view.advice = Some(advice.into());
+    }
     if !is_account && is_closed {
         view.sentences.insert(0, other);
     }
@@ -245,22 +270,37 @@ fn other_account(provider: SignInProvider, address: &str, account: &str) -> Stri
 
 fn trial(
     client: &OAuthClient,
+    graph: Option<&Url>,
     choice: &SignInChoice,
     granted: &CodeGrant,
     username: String,
 ) -> MailboxTrial {
-    let (imap, smtp) = (client.imap.clone(), client.smtp.clone());
+    let (incoming, outgoing) = match graph {
+        Some(address) => graph_servers(address),
+        None => {
+            let (imap, smtp) = (client.imap.clone(), client.smtp.clone());
+            let incoming =
+                IncomingServer { host: imap.host, port: imap.port, security: imap.security };
+            let outgoing =
+                OutgoingServer { host: smtp.host, port: smtp.port, security: smtp.security };
+            (incoming, outgoing)
+        }
+    };
     MailboxTrial {
-        incoming: IncomingServer { host: imap.host, port: imap.port, security: imap.security },
-        outgoing: (!choice.receive_only).then_some(OutgoingServer {
-            host: smtp.host,
-            port: smtp.port,
-            security: smtp.security,
-        }),
+        incoming,
+        outgoing: (!choice.receive_only).then_some(outgoing),
         username,
         credential: TrialCredential::AccessToken(granted.tokens.access_token.clone()),
         provider: None,
     }
+}
+
+/// Microsoft Graph as both servers of a mailbox.
+fn graph_servers(address: &Url) -> (IncomingServer, OutgoingServer) {
+    let host = address.host_str().unwrap_or_default().to_owned();
+    let port = address.port_or_known_default().unwrap_or_default();
+    let incoming = IncomingServer { host: host.clone(), port, security: Security::Tls };
+    (incoming, OutgoingServer { host, port, security: SubmissionSecurity::Tls })
 }
 
 async fn save(
@@ -281,6 +321,7 @@ async fn save(
         name: if choice.name.is_empty() { local } else { choice.name.clone() },
         private_to: choice.private_to.clone(),
         fetch: FetchFrom {
+            protocol: if choice.by_graph { FetchProtocol::Graph } else { FetchProtocol::Imap },
             host: trial.incoming.host.clone(),
             port: trial.incoming.port,
             security: trial.incoming.security,

@@ -131,7 +131,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
         opens_list: own.opens_list,
         duty: own.duty,
         language: me.language,
-        languages: Language::all().map(|one| (one.code(), one.name())).collect(),
+        languages: Language::of_app().map(|one| (one.code(), one.name())).collect(),
         private_shut: !me.opens_private,
         open_error: String::new(),
     })
@@ -189,7 +189,7 @@ pub async fn choose_language(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let code = form.language;
-    if !code.is_empty() && !Language::all().any(|language| language.code() == code) {
+    if !code.is_empty() && !Language::of_app().any(|language| language.code() == code) {
         return Err(Error::invalid("language", "Choose a language of the list.").into());
     }
     let chosen = reader::choice(&code);

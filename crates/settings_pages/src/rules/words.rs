@@ -75,6 +75,7 @@ pub fn acts(names: &RuleNames, acts: &[RuleAct]) -> String {
             RuleActKind::Close => t!("close it").to_owned(),
             RuleActKind::Draft => t!("draft the saved reply {value}", value),
             RuleActKind::Notify => t!("tell {value}", value),
+            RuleActKind::SetField => t!("set the field {value}", value),
         }
     });
     words.collect::<Vec<String>>().join(", ")
@@ -99,7 +100,10 @@ pub fn act_value(names: &RuleNames, one: &RuleAct) -> String {
         (RuleActKind::Assign, IN_TURN | LEAST_BUSY) | (RuleActKind::Urgency, _) => {
             word(&value).to_owned()
         }
-        (RuleActKind::Tag | RuleActKind::Snooze | RuleActKind::Close, _) => value,
+        (
+            RuleActKind::Tag | RuleActKind::Snooze | RuleActKind::Close | RuleActKind::SetField,
+            _,
+        ) => value,
         _ if value == REMOVED => t!("(removed)").to_owned(),
         _ => value,
     }
@@ -197,6 +201,7 @@ fn field_name(field: ConditionField) -> &'static str {
         ConditionField::Contact => text_in_context("rule field", "contact"),
         ConditionField::Tag => text_in_context("rule field", "tag"),
         ConditionField::Automatic => text_in_context("rule field", "automatic"),
+        ConditionField::Field => text_in_context("rule field", "field"),
     }
 }
 
@@ -215,6 +220,7 @@ pub fn field_label(field: ConditionField) -> &'static str {
         ConditionField::Contact => t!("Contact (known, new)"),
         ConditionField::Tag => text_in_context("rule field", "Tag"),
         ConditionField::Automatic => t!("Automatic mail (yes, no)"),
+        ConditionField::Field => t!("Field (order:A-17, items>2)"),
     }
 }
 
@@ -229,5 +235,6 @@ pub fn act_label(act: RuleActKind) -> &'static str {
         RuleActKind::Close => t!("Close it"),
         RuleActKind::Draft => t!("Draft the saved reply"),
         RuleActKind::Notify => t!("Tell by mail"),
+        RuleActKind::SetField => t!("Set the field (order: A-17)"),
     }
 }

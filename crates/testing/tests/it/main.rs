@@ -4,6 +4,7 @@
 
 mod actions;
 mod api;
+mod evals;
 mod inbound;
 mod jobs;
 mod maintenance;

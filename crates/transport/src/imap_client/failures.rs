@@ -9,6 +9,7 @@ use async_imap::error::Error;
 use inbound::imap::{FetchFailure, FetchFailureKind, ImapServer};
 use tokio::time::timeout;
 
+use crate::graph::GraphFault;
 use crate::mail_oauth::TokenFailure;
 
 /// Characters of a server's refusal that are shown.
@@ -36,6 +37,8 @@ pub enum ImapFault {
     BrokeOff,
     TooMuch,
     Unclear,
+    /// The server asks to come back after so long.
+    RetryAfter(Duration),
     /// The password cannot be unsealed.
     Sealed,
     /// An internal error, described in the log.
@@ -108,6 +111,9 @@ impl ImapFault {
             ImapFault::BrokeOff => format!("The connection to {host} broke off."),
             ImapFault::TooMuch => format!("{host} said more than it was asked for."),
             ImapFault::Unclear => format!("{host} said something that could not be understood."),
+            ImapFault::RetryAfter(wait) => {
+                format!("{host} asks to come back in {} s.", wait.as_secs())
+            }
             ImapFault::Sealed => {
                 "The password cannot be opened: secret.key in the data folder is not \
                               the one that it was sealed with. Set the password anew."
@@ -145,6 +151,32 @@ impl From<Error> for ImapFault {
 impl From<TokenFailure> for ImapFault {
     fn from(failure: TokenFailure) -> ImapFault {
         ImapFault::NoToken(failure)
+    }
+}
+
+/// A mailbox that is fetched by Microsoft Graph fails in the same words.
+impl From<GraphFault> for ImapFault {
+    fn from(fault: GraphFault) -> ImapFault {
+        match fault {
+            GraphFault::Unreachable => ImapFault::Unreachable("nobody answers there".into()),
+            GraphFault::BrokeOff => ImapFault::BrokeOff,
+            GraphFault::Slow => ImapFault::Unreachable("it did not answer in time".into()),
+            GraphFault::NoToken(failure) => ImapFault::NoToken(failure),
+            GraphFault::TokenRefused(words)
+            | GraphFault::NoAccess(words)
+            | GraphFault::NotFound(words) => ImapFault::TokenRefused(words),
+            GraphFault::Throttled => ImapFault::Said("HTTP 429".into()),
+            GraphFault::RetryAfter { wait, .. } => ImapFault::RetryAfter(wait),
+            GraphFault::TooLarge => ImapFault::TooMuch,
+            GraphFault::Refused(words) => ImapFault::Said(words),
+            GraphFault::Failed(status) | GraphFault::Busy(status) => {
+                ImapFault::Said(format!("HTTP {status}"))
+            }
+            GraphFault::ItemGone
+            | GraphFault::LinkOver
+            | GraphFault::ForeignLink
+            | GraphFault::Unclear => ImapFault::Unclear,
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use model::mailboxes::mailbox_grants::{
     self, GrantKey, RefreshLease, RefreshOutcome, SignInProvider, TokenStep,
 };
 use tokio::time::sleep;
+use url::Url;
 
 use super::client::OAuthClients;
 use super::token_endpoint::TokenEndpoint;
@@ -25,6 +26,11 @@ pub trait AccessTokens: Send + Sync {
         key: &'a GrantKey,
         refused: Option<&'a str>,
     ) -> BoxFuture<'a, Result<String, TokenFailure>>;
+
+    /// Where Microsoft Graph is, which tokens of Microsoft may be for.
+    fn graph(&self) -> Option<&Url> {
+        None
+    }
 }
 
 /// Why there is no access token.
@@ -152,6 +158,10 @@ impl AccessTokens for MailboxTokens {
         refused: Option<&'a str>,
     ) -> BoxFuture<'a, Result<String, TokenFailure>> {
         Box::pin(self.find(key, refused))
+    }
+
+    fn graph(&self) -> Option<&Url> {
+        self.clients.of(SignInProvider::Microsoft)?.graph.as_ref()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use actions::inboxes::mailbox_sign_in::SignInPlan;
+use actions::inboxes::mailbox_sign_in::{SignInChoice, SignInPlan};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use inbound::imap::Security;
@@ -18,6 +18,9 @@ use crate::net::token_address::token_address;
 pub const CALLBACK: &str = "/settings/inboxes/connect/callback";
 /// Scopes that concern the sign-in and not the mailbox.
 const OF_SIGN_IN: &[&str] = &["openid", "email", "profile", "offline_access"];
+/// What is asked for at Microsoft Graph. Shared mailboxes need not be granted: personal accounts have none.
+const OF_GRAPH: &[&str] = &["Mail.ReadWrite", "Mail.Send"];
+const OF_SHARED_GRAPH: &[&str] = &["Mail.ReadWrite.Shared", "Mail.Send.Shared"];
 
 /// The clients that the operator registered.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +37,8 @@ pub struct OAuthClient {
     scopes: Vec<String>,
     pub imap: MailPlace<Security>,
     pub smtp: MailPlace<SubmissionSecurity>,
+    /// Microsoft Graph, where the provider has it.
+    pub graph: Option<Url>,
 }
 
 /// A mail server of a provider.
@@ -82,6 +87,7 @@ impl OAuthClient {
                 port: 465,
                 security: SubmissionSecurity::Tls,
             },
+            graph: None,
         }
     }
 
@@ -118,11 +124,12 @@ impl OAuthClient {
                 port: 587,
                 security: SubmissionSecurity::StartTls,
             },
+            graph: Some(parse_constant("https://graph.microsoft.com/v1.0")),
         })
     }
 
     /// The same elsewhere: words such as `token=https://…`, of which each replaces one place and
-    /// `scope=` all scopes. The error is a sentence without its subject.
+    /// `scope=` all scopes of IMAP and SMTP. The error is a sentence without its subject.
     pub fn with_endpoints(mut self, text: &str) -> Result<OAuthClient, String> {
         let mut scopes = Vec::new();
         for word in text.split_whitespace() {
@@ -131,13 +138,16 @@ impl OAuthClient {
                 Some(("token", url)) => self.token_url = token_address(url)?,
                 Some(("imap", url)) => self.imap = imap_place(url)?,
                 Some(("smtp", url)) => self.smtp = smtp_place(url)?,
+                Some(("graph", url)) if self.graph.is_some() => {
+                    self.graph = Some(token_address(url)?);
+                }
                 Some(("scope", scope)) if !scope.is_empty() => scopes.push(scope.to_owned()),
                 _ => {
-                    return Err(
-                        "takes authorize=URL, token=URL, imap=URL, smtp=URL and scope=WORD, \
-                                with spaces between them"
-                            .into(),
-                    );
+                    let graph = if self.graph.is_some() { "graph=URL, " } else { "" };
+                    return Err(format!(
+                        "takes authorize=URL, token=URL, imap=URL, smtp=URL, {graph}and scope=WORD, \
+                         with spaces between them"
+                    ));
                 }
             }
         }
@@ -156,7 +166,7 @@ impl OAuthClient {
             .append_pair("response_type", "code")
             .append_pair("client_id", &self.id)
             .append_pair("redirect_uri", &redirect_uri(public_url))
-            .append_pair("scope", &self.scopes.join(" "))
+            .append_pair("scope", &self.scopes_for(&plan.choice).join(" "))
             .append_pair("state", state)
             .append_pair("nonce", &plan.nonce)
             .append_pair("code_challenge", &challenge)
@@ -180,14 +190,36 @@ impl OAuthClient {
 
     /// The scopes of the mailbox that are missing in what the provider granted. A provider that
     /// grants all of them may leave the list out (RFC 6749, 5.1).
-    pub fn lacks(&self, granted: Option<&str>) -> bool {
+    pub fn lacks(&self, choice: &SignInChoice, granted: Option<&str>) -> bool {
         let Some(granted) = granted else { return false };
+        if choice.by_graph && self.graph.is_some() {
+            return !has_graph_scopes(granted);
+        }
         let has = |scope: &String| {
             granted.split_whitespace().any(|given| given.eq_ignore_ascii_case(scope))
         };
         let mut of_mail = self.scopes.iter().filter(|scope| !OF_SIGN_IN.contains(&scope.as_str()));
         !of_mail.all(has)
     }
+
+    fn scopes_for(&self, choice: &SignInChoice) -> Vec<String> {
+        match &self.graph {
+            Some(graph) if choice.by_graph => {
+                let at = graph.origin().ascii_serialization();
+                let of_mail = OF_GRAPH.iter().chain(OF_SHARED_GRAPH);
+                let of_mail = of_mail.map(|scope| format!("{at}/{scope}"));
+                OF_SIGN_IN.iter().map(|scope| (*scope).to_owned()).chain(of_mail).collect()
+            }
+            _ => self.scopes.clone(),
+        }
+    }
+}
+
+/// Graph names its scopes with its address or without.
+fn has_graph_scopes(granted: &str) -> bool {
+    let name_of = |given: &str| given.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let granted: Vec<String> = granted.split_whitespace().map(name_of).collect();
+    OF_GRAPH.iter().all(|scope| granted.contains(&scope.to_ascii_lowercase()))
 }
 
 /// What the operator registers at the provider.
@@ -253,9 +285,26 @@ mod tests {
 
     #[test]
     fn a_scope_that_somebody_did_not_tick_is_noticed() {
-        let client = OAuthClient::google("id".into(), None);
-        assert!(!client.lacks(None));
-        assert!(!client.lacks(Some("https://mail.google.com/ openid email")));
-        assert!(client.lacks(Some("openid email")));
+        let (client, choice) = (OAuthClient::google("id".into(), None), SignInChoice::default());
+        assert!(!client.lacks(&choice, None));
+        assert!(!client.lacks(&choice, Some("https://mail.google.com/ openid email")));
+        assert!(client.lacks(&choice, Some("openid email")));
+    }
+
+    #[test]
+    fn graph_has_scopes_of_its_own_which_follow_its_address() {
+        let client = OAuthClient::microsoft("id".into(), None, "common").expect("a client");
+        let client = client.with_endpoints("graph=https://graph.microsoft.us/v1.0").expect("one");
+        let by_graph = SignInChoice { by_graph: true, ..SignInChoice::default() };
+        let scopes = client.scopes_for(&by_graph).join(" ");
+        assert!(scopes.contains("https://graph.microsoft.us/Mail.ReadWrite "), "{scopes}");
+        assert!(!scopes.contains("IMAP") && scopes.contains("offline_access"), "{scopes}");
+        assert!(!client.scopes_for(&SignInChoice::default()).join(" ").contains("graph"));
+        assert!(!client.lacks(&by_graph, Some(&scopes)));
+        assert!(!client.lacks(&by_graph, Some("openid mail.readwrite Mail.Send")));
+        assert!(client.lacks(&by_graph, Some("openid Mail.ReadWrite")));
+        let google = OAuthClient::google("id".into(), None);
+        assert!(google.with_endpoints("graph=https://graph.example").is_err());
+        assert!(client.with_endpoints("graph=http://graph.example").is_err());
     }
 }

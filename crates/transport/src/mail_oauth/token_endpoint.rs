@@ -75,7 +75,7 @@ impl TokenEndpoint {
         if let Some(error) = &given.error {
             return Err(refusal(name, error));
         }
-        if client.lacks(given.scope.as_deref()) {
+        if client.lacks(&plan.choice, given.scope.as_deref()) {
             return Err(format!(
                 "You signed in, but did not allow the use of your mail. Sign in again and tick \
                  every box that {name} shows."

@@ -57,6 +57,7 @@ mod tests {
         let mail = OutgoingMail {
             server: None,
             of_service: false,
+            of_sample: false,
             message_id: "../msg.1@acme.example".into(),
             sender: "support@acme.example".into(),
             recipients: vec!["mara@customer.example".into()],

@@ -1,10 +1,12 @@
 //! Outgoing mail: the relays that `MAILROOM_RELAY` can name.
 
 mod connect_config;
+mod divided_mail;
 pub mod dns_records;
 mod domain_slots;
 mod envelope;
 mod folder;
+mod graph_relay;
 mod mta_sts;
 mod mx;
 mod options;

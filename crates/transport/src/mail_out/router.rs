@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome, RelayReason};
-use model::mailboxes::outgoing_servers::SubmissionServer;
+use model::mailboxes::outgoing_servers::{SubmissionProtocol, SubmissionServer};
 
 use super::connect_config::ServerConnectConfig;
+use super::graph_relay::GraphRelay;
 use super::smarthost::SmarthostRelay;
 
 /// Servers that are kept with their open sessions.
@@ -23,7 +24,7 @@ pub struct RelayRouter {
 
 struct OpenServer {
     server: Arc<SubmissionServer>,
-    relay: Arc<SmarthostRelay>,
+    relay: Arc<dyn Relay>,
 }
 
 impl RelayRouter {
@@ -36,7 +37,7 @@ impl RelayRouter {
     }
 
     /// The relay of a server. One whose settings changed is made anew; its running mails go on.
-    fn relay_of(&self, server: &Arc<SubmissionServer>) -> Result<Arc<SmarthostRelay>, String> {
+    fn relay_of(&self, server: &Arc<SubmissionServer>) -> Result<Arc<dyn Relay>, String> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let key = server.key();
         if let Some(known) = open.get(&key).filter(|known| known.server == *server) {
@@ -45,7 +46,12 @@ impl RelayRouter {
         if open.len() >= SERVERS {
             open.clear();
         }
-        let relay = Arc::new(SmarthostRelay::for_inbox(server, &self.dialling)?);
+        let relay: Arc<dyn Relay> = match server.protocol {
+            SubmissionProtocol::Smtp => {
+                Arc::new(SmarthostRelay::for_inbox(server, &self.dialling)?)
+            }
+            SubmissionProtocol::Graph => Arc::new(GraphRelay::for_inbox(server, &self.dialling)?),
+        };
         open.insert(key, OpenServer { server: Arc::clone(server), relay: Arc::clone(&relay) });
         Ok(relay)
     }

@@ -28,7 +28,7 @@ use crate::net::ssrf_guard::SsrfGuard;
 pub use discovery::{DiscoverySource, ServerDiscovery};
 pub use providers::{PasswordAccess, Provider};
 pub use servers::{IncomingServer, OutgoingServer};
-pub use trial::{MailboxTrial, TrialCredential, TriedMailbox};
+pub use trial::{MailboxTrial, TrialCredential, TriedMailbox, try_graph};
 
 /// The whole search ends after this long.
 const SEARCH_TIME: Duration = Duration::from_secs(20);

@@ -1,17 +1,24 @@
 //! Signing in to a mailbox's servers before it is connected.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use inbound::imap::{FetchFailure, ImapServer, PostFetchAction};
 use model::mailboxes::mailbox_grants::GrantKey;
-use model::mailboxes::outgoing_servers::{SubmissionLogin, SubmissionServer};
+use model::mailboxes::outgoing_servers::{SubmissionLogin, SubmissionProtocol, SubmissionServer};
+use tokio::time::timeout;
+use url::Url;
 
 use super::MailboxFinder;
 use super::providers::{PasswordAccess, Provider};
 use super::servers::{IncomingServer, OutgoingServer};
-use crate::imap_client::{ImapCredential, try_out};
+use crate::graph::GraphClient;
+use crate::imap_client::{ImapCredential, ImapFault, try_out};
 use crate::mail_oauth::FixedToken;
 use crate::mail_out::try_submission;
+
+/// How long somebody waits for what Microsoft Graph says of a mailbox.
+const COUNTING: Duration = Duration::from_secs(30);
 
 /// What is tried.
 #[derive(Clone)]
@@ -87,6 +94,7 @@ impl MailboxFinder {
         let submission = trial.outgoing.clone().map(|outgoing| SubmissionServer {
             ws: 0,
             mailbox: String::new(),
+            protocol: SubmissionProtocol::Smtp,
             host: outgoing.host,
             port: outgoing.port,
             security: outgoing.security,
@@ -118,6 +126,35 @@ impl MailboxFinder {
             advice: if refused { advice(trial.provider, &said) } else { None },
             refused,
         }
+    }
+}
+
+/// The same by Microsoft Graph. What it lets the account send is seen only by sending.
+pub async fn try_graph(address: &Url, trial: &MailboxTrial) -> TriedMailbox {
+    let IncomingServer { host, port, security } = trial.incoming.clone();
+    let server = ImapServer {
+        host,
+        port,
+        security,
+        username: trial.username.clone(),
+        folder: String::new(),
+        by_operator: true,
+    };
+    let counted = match (&trial.credential, GraphClient::new(address.clone())) {
+        (TrialCredential::AccessToken(token), Ok(client)) => {
+            let counting = client.count(token, &trial.username);
+            let counted = timeout(COUNTING, counting).await;
+            counted
+                .map_err(|_| ImapFault::Slow(COUNTING))
+                .and_then(|counted| counted.map_err(ImapFault::from))
+        }
+        _ => Err(ImapFault::Ours),
+    };
+    TriedMailbox {
+        incoming: counted.map_err(|fault| fault.trouble(&server).sentence),
+        outgoing: Ok(()),
+        advice: None,
+        refused: false,
     }
 }
 

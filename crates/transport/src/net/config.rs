@@ -11,4 +11,6 @@ pub struct NetConfig {
     pub allow_private: bool,
     /// Mail servers in private networks may be named in the app.
     pub mail_allow_private: bool,
+    /// Nothing outside is called, whatever anybody asks for.
+    pub sealed_off: bool,
 }

@@ -15,6 +15,8 @@ use crate::net::resolver::Resolver;
 pub struct HostGuard {
     resolver: Arc<dyn Resolver>,
     allow_private: bool,
+    /// No host is connected to at all.
+    sealed_off: bool,
 }
 
 /// Why a host is not connected to.
@@ -27,21 +29,25 @@ pub enum HostRefusal {
 
 impl HostGuard {
     pub fn of(config: &NetConfig) -> Result<HostGuard, String> {
-        Ok(HostGuard::new(resolver_at(config.dns)?, config.mail_allow_private))
+        let guard = HostGuard::new(resolver_at(config.dns)?, config.mail_allow_private);
+        Ok(HostGuard { sealed_off: config.sealed_off, ..guard })
     }
 
     pub fn new(resolver: Arc<dyn Resolver>, allow_private: bool) -> HostGuard {
-        HostGuard { resolver, allow_private }
+        HostGuard { resolver, allow_private, sealed_off: false }
     }
 
     /// The same for hosts that the operator named: they may be anywhere.
     pub fn allow_any_host(&self) -> HostGuard {
-        HostGuard { resolver: Arc::clone(&self.resolver), allow_private: true }
+        HostGuard { resolver: Arc::clone(&self.resolver), allow_private: true, ..*self }
     }
 
     /// The addresses of a host: a name, or an address with or without brackets. One private address
     /// refuses the host, because the connection might use any of them.
     pub async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, HostRefusal> {
+        if self.sealed_off {
+            return Err(HostRefusal::NotFound);
+        }
         let host = host.trim_matches(['[', ']']);
         let addresses = match host.parse::<IpAddr>() {
             Ok(address) => vec![address],
@@ -97,5 +103,10 @@ mod tests {
             assert!(guard.allow_any_host().addresses(private).await.is_ok(), "{private}");
         }
         assert_eq!(guard.addresses("nobody.example").await, Err(HostRefusal::NotFound));
+        let sealed = HostGuard { sealed_off: true, ..guard };
+        for host in ["public.example", "93.184.215.14"] {
+            let refused = sealed.allow_any_host().addresses(host).await;
+            assert_eq!(refused, Err(HostRefusal::NotFound), "{host}");
+        }
     }
 }

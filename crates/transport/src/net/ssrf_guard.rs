@@ -33,11 +33,13 @@ pub struct SsrfRules {
     pub allow_private: bool,
     /// Judges the addresses that a name leads to.
     pub is_public: fn(IpAddr) -> bool,
+    /// Nothing may be called at all.
+    pub sealed_off: bool,
 }
 
 impl SsrfRules {
     pub fn new(allow_private: bool) -> SsrfRules {
-        SsrfRules { allow_private, is_public }
+        SsrfRules { allow_private, is_public, sealed_off: false }
     }
 }
 
@@ -56,7 +58,11 @@ pub enum Blocked {
 
 impl SsrfGuard {
     pub fn of(config: &NetConfig) -> Result<SsrfGuard, String> {
-        Ok(SsrfGuard::new(resolver_at(config.dns)?, SsrfRules::new(config.allow_private)))
+        let rules = SsrfRules {
+            sealed_off: config.sealed_off,
+            ..SsrfRules::new(config.allow_private && !config.sealed_off)
+        };
+        Ok(SsrfGuard::new(resolver_at(config.dns)?, rules))
     }
 
     pub fn new(resolver: Arc<dyn Resolver>, rules: SsrfRules) -> SsrfGuard {
@@ -84,6 +90,9 @@ impl SsrfGuard {
     /// because the connection might use any of them.
     pub async fn admit(&self, text: &str) -> Result<Allowed, Blocked> {
         let url = check_url(text, self.rules.allow_private).map_err(Blocked::Refused)?;
+        if self.rules.sealed_off {
+            return Err(Blocked::NotFound);
+        }
         let Some(Host::Domain(name)) = url.host() else {
             return Ok(Allowed { url, addresses: Vec::new() });
         };

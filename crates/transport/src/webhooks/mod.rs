@@ -1,6 +1,7 @@
 //! Sends events to webhooks: one HTTPS POST each, to public addresses only, within one deadline
 //! (API section 6.1).
 
+mod panel;
 mod push;
 
 use std::time::Duration;

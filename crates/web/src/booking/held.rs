@@ -142,7 +142,7 @@ impl Web {
             is_again: sent.sent_at > booking.created_at,
         };
         Ok(BookingCodePage {
-            sheet: BookingPageHeader::public(&workspace.name, browser.csrf.to_string()),
+            sheet: BookingPageHeader::public(workspace, browser.csrf.to_string()),
             token: token.to_owned(),
             path: format!("/b/{}/{}", workspace.slug, kind.slug),
             banner: None,

@@ -421,6 +421,6 @@ fn ask_page(
 }
 
 fn sheet(found: &GuestBooking, browser: &GuestBrowser) -> BookingPageHeader {
-    let (firm, csrf) = (&found.workspace.name, browser.csrf.to_string());
-    BookingPageHeader::private(firm, csrf, &found.booking.guest_name)
+    let csrf = browser.csrf.to_string();
+    BookingPageHeader::private(&found.workspace, csrf, &found.booking.guest_name)
 }

@@ -1,6 +1,8 @@
 //! The pages on which customers book: a workspace's types, the free times of one, the form, and the
 //! guest's own page for the code, moving and cancelling. Opening a page changes nothing; forms do. All
 //! of it works without scripts.
+//!
+//! Customers read the texts of this folder.
 
 mod change_words;
 mod form_input;

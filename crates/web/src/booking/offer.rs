@@ -241,7 +241,7 @@ impl Web {
         // Without an offered time there is nothing to type yet.
         times.is_form = !found.offered.is_empty();
         OfferPage {
-            sheet: BookingPageHeader::private(&workspace.name, browser.csrf.to_string(), name),
+            sheet: BookingPageHeader::private(workspace, browser.csrf.to_string(), name),
             title: kind.name.clone(),
             hosts: host_names(&found.shown.hosts, kind.mode),
             minutes: kind.minutes,
@@ -271,7 +271,7 @@ impl Web {
         let can_again = kind.active && kind.listed && kind.circle.is_team();
         let again = can_again.then(|| format!("/b/{}/{}", workspace.slug, kind.slug));
         OfferBookedPage {
-            sheet: BookingPageHeader::private(&workspace.name, String::new(), &booked.guest_name),
+            sheet: BookingPageHeader::private(workspace, String::new(), &booked.guest_name),
             slip: BookingSummaryView::of_booking(kind, booked, visitor),
             first: first_name(&booked.guest_name).to_owned(),
             email: booked.guest_email.to_string(),

@@ -47,7 +47,7 @@ pub async fn types(
     let found = web.app.store.read(work).await;
     match web.or_miss(&visitor, found).await {
         Ok((workspace, types)) => {
-            let sheet = BookingPageHeader::public(&workspace.name, String::new());
+            let sheet = BookingPageHeader::public(&workspace, String::new());
             html(StatusCode::OK, &TypesPage { sheet, slug: workspace.slug, types })
         }
         Err(error) => refusal(error),
@@ -430,5 +430,5 @@ fn slip(found: &TypeAvailability, at: i64) -> BookingSummaryView {
 }
 
 fn sheet(found: &TypeAvailability, browser: &GuestBrowser) -> BookingPageHeader {
-    BookingPageHeader::public(&found.workspace.name, browser.csrf.to_string())
+    BookingPageHeader::public(&found.workspace, browser.csrf.to_string())
 }

@@ -2,12 +2,14 @@
 
 use askama::Template;
 use base::limits::MINUTE_MS;
+use bookings::guest::GuestWorkspace;
 use bookings::mail_words::city;
 use bookings::types::{BookingHost, BookingType, HostChoice};
 use bookings::{Booking, BookingStatus, zone_or_utc};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use model::branding::Branding;
 use translation::{msg, t, text_in_context};
 
 use super::form_input::BookingFormInput;
@@ -68,6 +70,7 @@ impl GuestZone {
 pub struct BookingPageHeader {
     pub csrf: String,
     pub firm: String,
+    pub branding: Branding,
     pub icon: &'static str,
     /// What the page is, or for whom.
     pub whose: String,
@@ -75,15 +78,24 @@ pub struct BookingPageHeader {
 
 impl BookingPageHeader {
     /// A page that everybody may see.
-    pub fn public(firm: &str, csrf: String) -> BookingPageHeader {
-        let whose = t!("Book a time").to_owned();
-        BookingPageHeader { csrf, firm: firm.to_owned(), icon: "cal", whose }
+    pub fn public(workspace: &GuestWorkspace, csrf: String) -> BookingPageHeader {
+        BookingPageHeader::of(workspace, csrf, "cal", t!("Book a time").to_owned())
     }
 
     /// The page of one guest.
-    pub fn private(firm: &str, csrf: String, guest: &str) -> BookingPageHeader {
+    pub fn private(workspace: &GuestWorkspace, csrf: String, guest: &str) -> BookingPageHeader {
         let whose = t!("Private page for {name}", name = guest);
-        BookingPageHeader { csrf, firm: firm.to_owned(), icon: "lock", whose }
+        BookingPageHeader::of(workspace, csrf, "lock", whose)
+    }
+
+    fn of(
+        workspace: &GuestWorkspace,
+        csrf: String,
+        icon: &'static str,
+        whose: String,
+    ) -> BookingPageHeader {
+        let (firm, branding) = (workspace.name.clone(), workspace.branding.clone());
+        BookingPageHeader { csrf, firm, branding, icon, whose }
     }
 }
 

@@ -9,6 +9,7 @@ use base::actor::{Plan, Role};
 use base::error::Error;
 use base::ids::UserId;
 use base::security::scopes::Scope;
+use model::guests::satisfaction::SatisfactionMode;
 use model::mailboxes::DraftingMode;
 use outbound::services::Service;
 
@@ -21,11 +22,15 @@ form_input! { OfficeHoursInput {
 
 form_input! { NoticeSettingsInput {
     shows_names = "names", digest, digest_time, zone, quiet, quiet_from, quiet_to, quiet_days,
+    approves_by_mail = "approve",
 } }
 
 form_input! { SavedReplyInput { name, folder, body } }
 
-form_input! { AnswerInput { title, body, language, inboxes, valid_until } }
+form_input! { AnswerInput {
+    title, body, language, inboxes, valid_until, audience, help_state, help_body, section, slug, look_at,
+    original,
+} }
 
 impl FormValue for Service {
     fn read(fields: &FormFields, name: &str) -> base::error::Result<Service> {
@@ -37,6 +42,13 @@ impl FormValue for DraftingMode {
     fn read(fields: &FormFields, name: &str) -> base::error::Result<DraftingMode> {
         DraftingMode::parse(&fields.get(name))
             .ok_or_else(|| Error::invalid(name, "Choose off, answers or model."))
+    }
+}
+
+impl FormValue for SatisfactionMode {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<SatisfactionMode> {
+        SatisfactionMode::parse(&fields.get(name))
+            .ok_or_else(|| Error::invalid(name, "Choose off, two or five."))
     }
 }
 

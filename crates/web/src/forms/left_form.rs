@@ -79,9 +79,8 @@ pub fn is_text(name: &str) -> bool {
 pub fn page_of_form(path: &str) -> String {
     let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
     match parts.as_slice() {
-        ["conversations", id, "reply" | "autosave" | "pictures" | "answer"] => {
-            format!("/conversations/{id}?write=reply")
-        }
+        ["conversations", id, "reply" | "autosave" | "pictures" | "answer"]
+        | ["conversations", id, "saved", _] => format!("/conversations/{id}?write=reply"),
         ["conversations", id, write @ ("note" | "ask" | "times")] => {
             format!("/conversations/{id}?write={write}")
         }
@@ -96,7 +95,7 @@ pub fn page_of_form(path: &str) -> String {
         ["settings", area, _, ..] => format!("/settings/{area}"),
         // A customer's page; these have nothing to do with the team's.
         ["b", "m", token, ..] => format!("/b/m/{token}"),
-        [first @ ("u" | "s" | "b"), token, _, ..] => format!("/{first}/{token}"),
+        [first @ ("u" | "s" | "b" | "r"), token, _, ..] => format!("/{first}/{token}"),
         [first @ ("new" | "documents" | "mentions" | "welcome" | "developers"), _, ..] => {
             format!("/{first}")
         }

@@ -21,6 +21,7 @@ use crate::Web;
 use crate::forms::form::{
     FORM_TIME, Form, FormFields, PostedForm, outdated_error, shares_without_session,
 };
+use crate::guest::GuestForm;
 use crate::layout::responses::{FORM_BYTES, FORM_WITH_FILES_BYTES, PageError};
 use crate::visitor::{CsrfToken, Visitor, is_from_here};
 
@@ -52,6 +53,47 @@ pub struct FormFile {
     pub filename: String,
     pub content_type: String,
     pub bytes: Vec<u8>,
+}
+
+impl FormFiles {
+    /// How many files were chosen, as far as they were read.
+    pub fn count(&self) -> usize {
+        match self {
+            FormFiles::Kept(files) => files.len(),
+            FormFiles::TooMany => ATTACHMENTS + 1,
+        }
+    }
+}
+
+/// A form that anybody may send, from any page, with the files that were chosen in it. Whoever takes it
+/// checks what proves that it is wanted.
+pub struct OpenForm {
+    pub fields: FormFields,
+    pub files: FormFiles,
+}
+
+impl FromRequest<Arc<Web>> for OpenForm {
+    type Rejection = PageError;
+
+    async fn from_request(request: Request, web: &Arc<Web>) -> Result<Self, PageError> {
+        let content_type = request.headers().get(header::CONTENT_TYPE);
+        let content_type = content_type.and_then(|value| value.to_str().ok());
+        let Some(boundary) = content_type.and_then(|kind| multer::parse_boundary(kind).ok()) else {
+            let form = GuestForm::from_request(request, web).await?;
+            let files = FormFiles::Kept(Vec::new());
+            return Ok(OpenForm { fields: form.fields().clone(), files });
+        };
+        let (parts, body) = request.into_parts();
+        let network = Visitor::of(&parts, web).network.map(SlotOwner::Network);
+        let shares = network.map(|network| (network, FORMS_OF_NETWORK)).into_iter().collect();
+        let slot = LateSlot { slots: Arc::clone(&web.forms), shares, taken: None };
+        let reading = read(None, Multipart::new(limit_body(body), boundary), slot);
+        match tokio::time::timeout(UPLOAD_TIME, reading).await {
+            Ok(Ok((fields, files))) => Ok(OpenForm { fields, files }),
+            Ok(Err(FormFault::Refused(refusal))) => Err(refusal),
+            Ok(Err(FormFault::Outdated(_))) | Err(_) => Err(PageError::TooLarge),
+        }
+    }
 }
 
 impl<F: Form> FromRequest<Arc<Web>> for FormUpload<F> {
@@ -86,7 +128,7 @@ impl<F: Form> FromRequest<Arc<Web>> for FormUpload<F> {
         let network = visitor.network.map(SlotOwner::Network);
         shares.extend(network.map(|network| (network, FORMS_OF_NETWORK)));
         let slot = LateSlot { slots: Arc::clone(&web.forms), shares, taken: None };
-        let reading = read(&visitor.csrf, Multipart::new(limit_body(body), boundary), slot);
+        let reading = read(Some(&visitor.csrf), Multipart::new(limit_body(body), boundary), slot);
         match tokio::time::timeout(UPLOAD_TIME, reading).await {
             Ok(Ok((fields, files))) => Ok(FormUpload { visitor, form: F::read(&fields)?, files }),
             Ok(Err(FormFault::Outdated(fields))) => {
@@ -112,7 +154,7 @@ pub async fn read_guest_form(
     let network = visitor.network.map(SlotOwner::Network);
     shares.extend(network.map(|network| (network, FORMS_OF_NETWORK)));
     let slot = LateSlot { slots: Arc::clone(&web.forms), shares, taken: None };
-    let reading = read(csrf, Multipart::new(limit_body(body), boundary), slot);
+    let reading = read(Some(csrf), Multipart::new(limit_body(body), boundary), slot);
     match tokio::time::timeout(UPLOAD_TIME, reading).await {
         Ok(Ok(read)) => Ok(read),
         Ok(Err(FormFault::Outdated(_))) => Err(PageError::Foreign),
@@ -180,14 +222,15 @@ impl From<PageError> for FormFault {
     }
 }
 
-/// Reads the parts. The token that proves that the form is ours comes before any file.
+/// Reads the parts. The token that proves that the form is ours comes before any file, where there is one.
 async fn read(
-    csrf: &CsrfToken,
+    csrf: Option<&CsrfToken>,
     mut form: Multipart<'_>,
     mut slot: LateSlot,
 ) -> Result<(FormFields, FormFiles), FormFault> {
     let (mut pairs, mut files) = (Vec::new(), Vec::new());
-    let (mut text_bytes, mut file_bytes, mut too_many, mut is_ours) = (0, 0, false, false);
+    let (mut text_bytes, mut file_bytes, mut too_many) = (0, 0, false);
+    let mut is_ours = csrf.is_none();
     while let Some(mut part) = next(form.next_field()).await? {
         let name = part.name().unwrap_or_default().to_owned();
         let filename = part.file_name().map(str::to_owned);
@@ -228,7 +271,7 @@ async fn read(
             }
             None => {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
-                is_ours |= name == "csrf" && csrf.fits(&text);
+                is_ours |= name == "csrf" && csrf.is_some_and(|csrf| csrf.fits(&text));
                 pairs.push((name, text));
             }
         }
@@ -335,7 +378,7 @@ mod tests {
         let slot = || LateSlot { slots: Slots::new(1), shares: Vec::new(), taken: None };
         for (form, count) in [(form, 2), (FORM.to_owned(), 1)] {
             let Err(FormFault::Outdated(kept)) =
-                read(&CsrfToken::default(), multipart(form), slot()).await
+                read(Some(&CsrfToken::default()), multipart(form), slot()).await
             else {
                 panic!("it has no token");
             };

@@ -2,9 +2,12 @@
 //!
 //! Opening a page changes nothing, because programs that scan mail open links too: every effect is a
 //! form. A link that is unknown, taken back or not for this reader has one answer.
+//!
+//! Customers read the texts of this folder.
 
 pub mod browser;
 pub mod form;
+pub mod rating;
 pub mod refusals;
 
 use actions::sign_in::sessions;

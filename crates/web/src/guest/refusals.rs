@@ -43,13 +43,24 @@ pub async fn show_to_guests(request: Request, next: Next) -> Response<Body> {
     Response::from_parts(parts, body)
 }
 
+/// True for the address of a page that customers read. Whoever approves by mail is of the team.
+pub fn is_for_customers(path: &str) -> bool {
+    page_of_guest(path).is_some() && !path.starts_with("/approve/")
+}
+
 /// The customer's page that an address belongs to; `None` for the team's.
 fn page_of_guest(path: &str) -> Option<String> {
     let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
     match parts.as_slice() {
         ["b", kind @ ("m" | "o"), token, ..] => Some(format!("/b/{kind}/{token}")),
+        ["f", slug, "embed", ..] => Some(format!("/f/{slug}/embed")),
+        ["me"] => Some("/me".to_owned()),
+        ["me", workspace, ..] => Some(format!("/me/{workspace}")),
         ["b", workspace, kind, ..] => Some(format!("/b/{workspace}/{kind}")),
-        [first @ ("u" | "s" | "b"), token, ..] => Some(format!("/{first}/{token}")),
+        ["help", ..] => Some("/help".to_owned()),
+        [first @ ("u" | "s" | "b" | "r" | "f" | "approve"), token, ..] => {
+            Some(format!("/{first}/{token}"))
+        }
         _ => None,
     }
 }
@@ -92,10 +103,17 @@ mod tests {
         for (path, page) in [
             ("/u/abc/items/1", Some("/u/abc")),
             ("/s/abc/open", Some("/s/abc")),
+            ("/r/abc/stop", Some("/r/abc")),
+            ("/approve/abc/approve", Some("/approve/abc")),
             ("/b/m/abc/code", Some("/b/m/abc")),
             ("/b/o/abc", Some("/b/o/abc")),
             ("/b/acme/call", Some("/b/acme/call")),
             ("/b/acme", Some("/b/acme")),
+            ("/f/contact", Some("/f/contact")),
+            ("/me", Some("/me")),
+            ("/me/acme/c/cnv_1", Some("/me/acme")),
+            ("/f/contact/embed", Some("/f/contact/embed")),
+            ("/help/en/refunds", Some("/help")),
             ("/inbox", None),
             ("/", None),
         ] {

@@ -10,11 +10,15 @@ use crate::layout::asset_files::{VERSION, compressed_file, file};
 use crate::layout::responses::{self, guard};
 
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+/// What the service worker fetches goes by the policy of its own script: pages, and the style of the one it keeps.
+const WORKER_POLICY: &str = "default-src 'none'; connect-src 'self'";
 
 /// The service worker at the root of the site, whose pages it belongs to. Browsers look for a new one at every
 /// visit.
 pub async fn service_worker(headers: HeaderMap) -> Response<Body> {
-    asset(Path("service-worker.js".to_owned()), headers).await
+    let mut response = asset(Path("service-worker.js".to_owned()), headers).await;
+    guard(&mut response, WORKER_POLICY);
+    response
 }
 
 /// Names are `name.version.ending`; what is requested without the version is not cached.

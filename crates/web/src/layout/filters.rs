@@ -10,6 +10,9 @@ use translation::InterpolatedText;
 
 use crate::layout::asset_files::VERSION;
 
+/// Languages that are written from right to left.
+const RIGHT_TO_LEFT: [&str; 4] = ["ar", "fa", "he", "ur"];
+
 /// An icon of the sprite by name.
 #[askama::filter_fn]
 pub fn icon<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
@@ -25,6 +28,11 @@ pub fn icon_s<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
 /// The code of the reader's language.
 pub fn language() -> &'static str {
     translation::current().code()
+}
+
+/// Which way the reader's language is written.
+pub fn direction() -> &'static str {
+    if RIGHT_TO_LEFT.contains(&language()) { "rtl" } else { "ltr" }
 }
 
 /// A text of the app in the reader's language.
@@ -91,7 +99,8 @@ pub fn asset(name: &str, _: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(format!("/assets/{stem}.{}.{ending}", *VERSION)))
 }
 
-/// A page has a hundred of these, so each is written without an allocation.
+/// A page has a hundred of these, so each is written without an allocation, and without the view box
+/// that its symbol has.
 pub struct Icon<'a> {
     name: &'a str,
     class: &'static str,
@@ -103,7 +112,7 @@ impl fmt::Display for Icon<'_> {
         for part in [
             "<svg class=\"",
             self.class,
-            "\" viewBox=\"0 0 16 16\" aria-hidden=\"true\"><use href=\"/assets/icons.",
+            "\" aria-hidden=\"true\"><use href=\"/assets/icons.",
             VERSION.as_str(),
             ".svg#i-",
             self.name,

@@ -4,16 +4,18 @@
 use actions::conversations::sidebar::Sidebar;
 use actions::conversations::undo_triage;
 use actions::sign_in::sessions::SignedIn;
+use actions::workspace::limits;
 use actions::writing::approvals::{self, ScheduledMessage};
 use base::app::Cx;
 use base::ids::UserId;
 use base::limits::UNDO_LIVE_MS;
 use db::Tx;
-use translation::msg;
+use quotas::warning_sentence;
+use translation::{msg, t};
 
 use crate::layout::flash::Flash;
 use crate::layout::wording::{
-    Avatar, TimeFormat, act_words, count, undo_words, undo_words_of_software,
+    Avatar, DisplayTime, TimeFormat, act_words, count, undo_words, undo_words_of_software,
 };
 use crate::page_version::{PageVersion, PartVersion};
 use crate::visitor::{CsrfToken, TOASTS, Visitor};
@@ -25,7 +27,14 @@ pub struct PageLocation {
     /// The address of the navigation's current entry.
     pub current: String,
     /// The menu of the settings; empty on other pages.
-    pub menu: Vec<MenuEntry>,
+    pub menu: Vec<MenuGroup>,
+}
+
+/// A group of pages in the menu of the settings.
+#[derive(Clone)]
+pub struct MenuGroup {
+    pub title: &'static str,
+    pub entries: Vec<MenuEntry>,
 }
 
 /// An entry of the menu of the settings.
@@ -33,12 +42,16 @@ pub struct PageLocation {
 pub struct MenuEntry {
     pub href: &'static str,
     pub title: &'static str,
+    /// What can be set on the page.
+    pub holds: &'static [&'static str],
+    /// Other words that people look for it by.
+    pub also: &'static str,
     pub current: bool,
     /// True for what only owners and admins see; `Web::page` refuses others.
     pub for_admins: bool,
 }
 
-impl MenuEntry {
+impl MenuGroup {
     /// In the reader's language.
     pub fn title(&self) -> &str {
         match self.title {
@@ -46,6 +59,38 @@ impl MenuEntry {
             "You" => translation::text_in_context("settings", "You"),
             title => translation::text(title),
         }
+    }
+
+    /// True when the page that is shown is one of the group.
+    pub fn is_current(&self) -> bool {
+        self.entries.iter().any(|entry| entry.current)
+    }
+}
+
+impl MenuEntry {
+    /// In the reader's language.
+    pub fn title(&self) -> &str {
+        translation::text(self.title)
+    }
+
+    /// What can be set on the page, each in the reader's language.
+    pub fn things(&self) -> impl Iterator<Item = &str> {
+        self.holds.iter().map(|thing| translation::text(thing))
+    }
+
+    /// The same in one line.
+    pub fn about(&self) -> String {
+        self.things().collect::<Vec<_>>().join(" · ")
+    }
+
+    /// Other words for the page, in the reader's language.
+    pub fn also(&self) -> &str {
+        translation::text(self.also)
+    }
+
+    /// What a script compares with what is typed, beside the title.
+    pub fn words(&self) -> String {
+        format!("{} {}", self.also(), self.about()).to_lowercase()
     }
 }
 
@@ -60,7 +105,8 @@ impl PageLocation {
 
     /// True on the pages of a menu entry that only owners and admins see.
     pub fn is_for_admins(&self) -> bool {
-        self.menu.iter().any(|entry| entry.current && entry.for_admins)
+        let mut entries = self.menu.iter().flat_map(|group| &group.entries);
+        entries.any(|entry| entry.current && entry.for_admins)
     }
 }
 
@@ -89,9 +135,14 @@ pub struct PageLayout {
     /// True while the first steps of the workspace are shown to the reader.
     pub first_steps: bool,
     pub first_steps_current: bool,
-    pub menu: Vec<MenuEntry>,
+    /// The menu of the settings, with what the reader may open.
+    pub menu: Vec<MenuGroup>,
     /// True while this server sends and fetches nothing.
     pub quiet: bool,
+    /// What the page says above all else in a workspace with made-up mail.
+    pub sample: Option<SampleLine>,
+    /// What owners and admins are warned of: limits that are near, and that the workspace is a quiet copy.
+    pub warnings: Vec<String>,
     pub documents_current: bool,
     pub answers_current: bool,
     pub reports_current: bool,
@@ -108,6 +159,14 @@ pub struct PageLayout {
     pub mark: String,
     /// The query of the list that is shown, to return to: `view=waiting`.
     pub from: String,
+}
+
+/// A look around in a sample.
+pub struct SampleLine {
+    /// When a demo ends.
+    pub ends: Option<DisplayTime>,
+    /// This browser has a session of its own to return to.
+    pub leads_back: bool,
 }
 
 pub struct NavEntry {
@@ -163,7 +222,12 @@ impl PageLayout {
             _ => None,
         };
         let name = cx.actor.name().to_owned();
+        let sample = me.sample.map(|sample| SampleLine {
+            ends: sample.ends_at.map(|at| times.long(at)),
+            leads_back: visitor.home.is_some(),
+        });
         Ok(PageLayout {
+            sample,
             act: act.map(|offer| (offer.id.to_string(), act_words(&offer))),
             title: location.title.clone(),
             csrf: visitor.csrf.clone(),
@@ -187,6 +251,7 @@ impl PageLayout {
                 &location.current,
             ),
             quiet: false,
+            warnings: warnings(tx, cx, me)?,
             settings_current: location.current == "/settings",
             first_steps: me.is_new && me.administers(),
             first_steps_current: location.current == "/welcome",
@@ -203,6 +268,23 @@ impl PageLayout {
             from: String::new(),
         })
     }
+}
+
+/// What is said above every page.
+fn warnings(tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn) -> base::error::Result<Vec<String>> {
+    let mut warnings = Vec::new();
+    if me.is_quiet {
+        warnings.push(
+            t!("This is a quiet copy: nothing is sent from it, and no mail is fetched.").into(),
+        );
+    }
+    if me.administers() {
+        for near in limits::limits_near(tx, cx)? {
+            let sentence = warning_sentence(near.what, near.used.unwrap_or(0), near.hard);
+            warnings.push(translation::sentence(&sentence).into_owned());
+        }
+    }
+    Ok(warnings)
 }
 
 /// What a page shows of a message that was just sent.
@@ -226,12 +308,26 @@ fn toast(message: ScheduledMessage, times: &TimeFormat) -> Option<LeavingToast> 
     })
 }
 
-fn menu(me: &SignedIn, location: &PageLocation) -> Vec<MenuEntry> {
-    let shown = location.menu.iter().filter(|entry| me.administers() || !entry.for_admins);
-    shown.cloned().collect()
+fn menu(me: &SignedIn, location: &PageLocation) -> Vec<MenuGroup> {
+    let groups = location.menu.iter().map(|group| {
+        let entries = group.entries.iter().filter(|entry| me.administers() || !entry.for_admins);
+        MenuGroup { title: group.title, entries: entries.cloned().collect() }
+    });
+    groups.filter(|group| !group.entries.is_empty()).collect()
+}
+
+/// How much waits for the reader: conversations that are theirs and open, and unread notes that name
+/// them. Empty for nothing.
+pub fn waiting_words(sidebar: &Sidebar) -> String {
+    count(sidebar.mine + sidebar.mentions)
 }
 
 impl PageLayout {
+    /// How much waits for the reader; empty for nothing.
+    pub fn waiting(&self) -> String {
+        waiting_words(&self.sidebar)
+    }
+
     /// For how long the reader can stop what they wrote.
     pub fn undo_words(&self) -> String {
         undo_words(self.undo_seconds)

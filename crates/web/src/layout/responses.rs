@@ -17,7 +17,7 @@ use crate::layout::filters;
 
 /// Only our own files; no inline script, no frame around the page, no plug-in, no base.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
-                      connect-src 'self'; frame-src 'self'; form-action 'self'; \
+                      connect-src 'self'; frame-src 'self'; manifest-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
 const PERMISSIONS: HeaderName = HeaderName::from_static("permissions-policy");
@@ -96,6 +96,7 @@ fn refuse(status: StatusCode, refusal: Refusal) -> Response<Body> {
     response
 }
 
+/// Customers read it.
 impl IntoResponse for PageError {
     fn into_response(self) -> Response<Body> {
         let is_foreign = matches!(self, PageError::Foreign);
@@ -134,6 +135,28 @@ impl IntoResponse for PageError {
                 let sentence = translation::sentence(&sentence).into_owned();
                 (StatusCode::FORBIDDEN, t!("Not for you to change"), sentence)
             }
+            PageError::Domain(Error::Suspended { reason }) => {
+                let why = if reason.is_empty() {
+                    t!("Whoever runs this service can say why.").to_owned()
+                } else {
+                    reason
+                };
+                let kept = t!("Nothing of it is lost; nobody can work with it for now.");
+                let sentence = format!("{why} {kept}");
+                (StatusCode::FORBIDDEN, t!("This workspace is suspended"), sentence)
+            }
+            PageError::Domain(error @ Error::ClosedForNow) => {
+                let sentence = translation::sentence(&error.to_string()).into_owned();
+                (StatusCode::SERVICE_UNAVAILABLE, t!("Closed for now"), sentence)
+            }
+            PageError::Domain(Error::LimitReached(sentence)) => {
+                let sentence = translation::sentence(&sentence).into_owned();
+                (StatusCode::FORBIDDEN, t!("A limit is reached"), sentence)
+            }
+            PageError::Domain(Error::Throttled { sentence, .. }) => {
+                let sentence = translation::sentence(&sentence).into_owned();
+                (StatusCode::TOO_MANY_REQUESTS, t!("Wait a little"), sentence)
+            }
             PageError::Domain(Error::Invalid(problems)) => {
                 let problems = problems.0.iter();
                 let sentences: Vec<_> =
@@ -154,7 +177,7 @@ impl IntoResponse for PageError {
     }
 }
 
-/// While the database is down.
+/// While the database is down. Customers read it.
 fn unavailable(error: &Error) -> Response<Body> {
     let refusal = Refusal {
         title: t!("Something failed on our side"),
@@ -178,7 +201,7 @@ fn cause(error: &Error) -> Option<String> {
     }
 }
 
-/// Missing and invisible have the same response.
+/// Missing and invisible have the same response. Customers read it.
 fn missing() -> Response<Body> {
     let refusal = Refusal {
         title: t!("There is nothing here"),
@@ -209,6 +232,7 @@ pub async fn nothing_here() -> Response<Body> {
 }
 
 /// The address of a form leads to the page that the form is on; that of a page takes no form.
+/// Customers read it.
 pub async fn not_this_way(request: Request) -> Response<Body> {
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return see_other(&page_of_form(request.uri().path()));
@@ -231,6 +255,7 @@ pub fn again(template: &impl Template) -> PageResult {
     Ok(html(StatusCode::UNPROCESSABLE_ENTITY, template))
 }
 
+/// Customers read it.
 pub fn html(status: StatusCode, template: &impl Template) -> Response<Body> {
     // Room for most pages, so that they are not copied while they grow.
     let mut text = String::with_capacity(PAGE_BYTES);
@@ -291,6 +316,16 @@ pub fn let_form_lead_on(response: &mut Response<Body>) {
     let policy = POLICY.replace(" form-action 'self';", "");
     if let Ok(policy) = HeaderValue::from_str(&policy) {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+}
+
+/// Lets pages of these sites show this one in a frame; where there is none, those of our own.
+pub fn let_sites_frame(response: &mut Response<Body>, sites: &[String]) {
+    let ancestors = format!("frame-ancestors 'self' {}", sites.join(" "));
+    let policy = POLICY.replace("frame-ancestors 'none'", ancestors.trim_end());
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+        response.headers_mut().remove(header::X_FRAME_OPTIONS);
     }
 }
 

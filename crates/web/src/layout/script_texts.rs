@@ -1,14 +1,15 @@
-//! What the scripts say, in the languages of the app.
+//! What the scripts say, in the languages of the app and of customers.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use serde_json::{Map, Value};
 use translation::Language;
 
 use crate::layout::asset_files;
 
-/// For each language, the texts as JSON that can stand in a page.
-static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| Language::all().map(texts).collect());
+/// For each language, the texts as JSON that can stand in a page, from when its first page is shown.
+static TEXTS: LazyLock<Vec<OnceLock<String>>> =
+    LazyLock::new(|| Language::all().map(|_| OnceLock::new()).collect());
 
 /// The scripts' texts by their English texts, as JSON; empty for English.
 pub fn json(language: Language) -> &'static str {
@@ -16,7 +17,7 @@ pub fn json(language: Language) -> &'static str {
         return "";
     }
     let place = Language::all().position(|one| one == language);
-    place.map_or("", |place| &TEXTS[place])
+    place.map_or("", |place| TEXTS[place].get_or_init(|| texts(language)).as_str())
 }
 
 fn texts(language: Language) -> String {
@@ -24,7 +25,9 @@ fn texts(language: Language) -> String {
         return String::new();
     }
     let said = english_texts();
-    let said = said.iter().map(|text| (text.clone(), Value::from(language.text(text))));
+    // Scripts of the team have no texts in the languages of customers.
+    let said = said.iter().filter(|text| language.is_of_app() || language.text(text) != **text);
+    let said = said.map(|text| (text.clone(), Value::from(language.text(text))));
     // `<` would end the element that holds the texts.
     Value::Object(said.collect::<Map<_, _>>()).to_string().replace('<', "\\u003c")
 }

@@ -107,6 +107,7 @@ enum TimeStyle {
     DayAndSeconds,
 }
 
+/// Customers read it.
 impl TimeFormat {
     pub fn new(now: i64, zone: TimeZone) -> TimeFormat {
         let then = Timestamp::from_millisecond(now).unwrap_or(Timestamp::UNIX_EPOCH);
@@ -188,6 +189,12 @@ impl TimeFormat {
         }
     }
 
+    /// A day that no zone moves, by its first millisecond: `3 March 2024`.
+    pub fn day(&self, begins: i64) -> String {
+        let day = Timestamp::from_millisecond(begins).unwrap_or(Timestamp::UNIX_EPOCH);
+        date_words(TimeZone::UTC.to_datetime(day).date())
+    }
+
     /// How long ago, in the largest fitting unit.
     pub fn ago(&self, at: i64) -> String {
         let minutes = (self.now - at).max(0) / 60_000;
@@ -239,12 +246,14 @@ impl TimeFormat {
 }
 
 /// A number as sentences write it: `50,000`.
+/// Customers read it.
 pub fn thousands(n: usize) -> String {
     let separator = translation::text_in_context("thousands separator", ",");
     limits::thousands(n).replace(',', separator)
 }
 
 /// A number with so many decimals.
+/// Customers read it.
 pub fn number(n: f64, decimals: usize) -> String {
     let number = format!("{n:.decimals$}");
     match translation::text_in_context("decimal separator", ".") {
@@ -255,6 +264,7 @@ pub fn number(n: f64, decimals: usize) -> String {
 
 const DAY_MS: i64 = base::limits::DAY_MS;
 
+/// Customers read it.
 pub fn size(bytes: i64) -> String {
     match bytes {
         1 => t!("1 byte").to_owned(),
@@ -317,6 +327,22 @@ pub fn paragraphs(text: &str) -> Vec<Vec<String>> {
         paragraphs.push(lines);
     }
     paragraphs
+}
+
+/// The name of a language that mail is recognised in.
+pub fn language_name(code: String) -> String {
+    let name = match code.as_str() {
+        "en" => t!("English"),
+        "de" => t!("German"),
+        "fr" => t!("French"),
+        "es" => t!("Spanish"),
+        "it" => t!("Italian"),
+        "nl" => t!("Dutch"),
+        "pl" => t!("Polish"),
+        "pt" => t!("Portuguese"),
+        _ => return code,
+    };
+    name.to_owned()
 }
 
 pub fn first_name(name: &str) -> &str {

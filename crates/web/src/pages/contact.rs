@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use actions::conversations::blocked_senders;
 use actions::conversations::contacts::{self, OpenContact};
+use actions::workspace::fields::{FieldSheet, fields_of_contact, set_contact_fields};
 use api::fields::check_query;
 use api::operations::list_conversations;
 use api::operations::{LIST_CONVERSATIONS, ListConversationsInput};
@@ -29,8 +30,9 @@ use crate::layout::hrefs::contact_href;
 use crate::layout::page_layout::{PageLayout, PageLocation};
 use crate::layout::responses::{self, FormOutcome, PageError, PageResult, see_other};
 use crate::layout::wording::{
-    Avatar, DisplayTime, StatusLabel, TimeFormat, first_name, status_label,
+    Avatar, DisplayTime, StatusLabel, TimeFormat, first_name, language_name, status_label,
 };
+use crate::pages::custom_fields::{FieldsForm, FieldsFormPlace, PostedFields};
 use crate::pages::lists::conversation_list::subject;
 use crate::visitor::Visitor;
 
@@ -69,6 +71,7 @@ struct ContactPage {
     note_error: String,
     typed_address: String,
     merge_error: String,
+    fields: FieldsForm,
 }
 
 struct MonthView {
@@ -106,6 +109,7 @@ struct Details {
     items: Vec<ConversationSummary>,
     next: Option<String>,
     deletable: Vec<bool>,
+    fields: FieldSheet,
 }
 
 pub async fn page(
@@ -147,7 +151,9 @@ async fn build(
             let page = list_conversations(tx, cx, input.clone())?;
             let deletable =
                 open.profile.notes.iter().map(|note| contact_notes::may_delete(cx.actor, note));
-            Ok(Details { deletable: deletable.collect(), open, items: page.items, next: page.next })
+            let deletable = deletable.collect();
+            let fields = fields_of_contact(tx, cx, &open.profile.addresses)?;
+            Ok(Details { deletable, fields, open, items: page.items, next: page.next })
         })
         .await?;
     let OpenContact { profile, conversations, open, also_in, next_booking } = details.open;
@@ -160,6 +166,11 @@ async fn build(
         let there = TimeFormat::new(times.now, zone_or_utc(&zone));
         (zone, there.clock(times.now))
     });
+    let place = FieldsFormPlace {
+        csrf: frame.csrf.to_string(),
+        from: frame.from.clone(),
+        action: format!("{href}/fields"),
+    };
     let page = ContactPage {
         months: months(&details.items, times),
         also_in: also_in.into_iter().map(|shared| shared_view(shared, times)).collect(),
@@ -185,6 +196,7 @@ async fn build(
         note_error: String::new(),
         typed_address: String::new(),
         merge_error: String::new(),
+        fields: FieldsForm::new(place, details.fields),
         write_href: format!("/new?to={}", utf8_percent_encode(&email, NON_ALPHANUMERIC)),
         href,
         email,
@@ -206,20 +218,6 @@ fn company(addresses: &[EmailAddress]) -> String {
 fn colleague(name: Option<String>, email: String) -> ColleagueView {
     let name = name.unwrap_or_else(|| email.clone());
     ColleagueView { href: contact_href(&email), avatar: Avatar::customer(&name), name, email }
-}
-
-/// The name of a language that mail is recognised in.
-fn language_name(code: String) -> String {
-    let name = match code.as_str() {
-        "en" => t!("English"),
-        "de" => t!("German"),
-        "fr" => t!("French"),
-        "es" => t!("Spanish"),
-        "it" => t!("Italian"),
-        "nl" => t!("Dutch"),
-        _ => return code,
-    };
-    name.to_owned()
 }
 
 fn months(items: &[ConversationSummary], times: &TimeFormat) -> Vec<MonthView> {
@@ -312,6 +310,25 @@ pub async fn delete_note(
     };
     web.act(&posted.visitor, work).await?;
     web.redirect(&contact_href(&address), Flash::ContactNoteDeleted)
+}
+
+pub async fn set_fields(
+    State(web): State<Arc<Web>>,
+    Path(address): Path<String>,
+    posted: PostedForm<PostedFields>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
+    let (email, typed) = (EmailAddress::new(&address), form.typed.clone());
+    let work =
+        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| set_contact_fields(tx, cx, &email, &typed);
+    match web.act(&visitor, work).await.or_problems()? {
+        Ok(()) => web.redirect(&contact_href(&address), Flash::FieldsSaved),
+        Err(problems) => {
+            let mut page = build(&web, &visitor, &address, &FormFields::default()).await?;
+            page.fields.refuse(&form.typed, &problems);
+            responses::again(&page)
+        }
+    }
 }
 
 /// Makes another contact part of this one.

@@ -4,6 +4,7 @@ pub mod calendar;
 pub mod calendar_grid;
 pub mod contact;
 pub mod conversation;
+pub mod custom_fields;
 pub mod lists;
 pub mod mail_files;
 pub mod recurrence_words;

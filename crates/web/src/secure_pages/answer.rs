@@ -12,7 +12,7 @@ use base::error::Error;
 use base::files::blobs::Blobs;
 use base::limits::{SIGN_IN_WAIT_MINUTES, megabytes};
 use db::Tx;
-use inbound::secure_answer::{SecureAnswer, receive_answer};
+use inbound::guest_pages::secure_answer::{SecureAnswer, receive_answer};
 use model::guests::guest_forms::GuestFormId;
 use model::guests::guest_sessions;
 use model::guests::secure::{self, ANSWER_BYTES, ANSWER_FILES, LinkState, SENT_BEFORE};

@@ -1,5 +1,7 @@
 //! The page of a secure message, for the customer: who wrote, the code, then the messages and the
 //! answer. Opening it changes nothing; only forms do.
+//!
+//! Customers read the texts of this folder.
 
 mod answer;
 mod code;

@@ -23,8 +23,6 @@ use crate::layout::responses::{PageError, html, see_other};
 use crate::pages::mail_files::files::picture_or_download;
 use crate::visitor::Visitor;
 
-/// Set when somebody signs out of a page.
-const LEFT_COOKIE: &str = "mailroom_left";
 /// What the address of a page says after somebody has signed out, or has asked for another code.
 const SIGNED_OUT: &str = "signed-out";
 pub(super) const NEW_CODE: &str = "new-code";
@@ -241,8 +239,7 @@ pub async fn sign_out(
     match ended.await {
         Ok(_) => {
             let mut response = see_other(&format!("/s/{token}?{SIGNED_OUT}"));
-            // A browser that keeps pages for its back button drops them when such a cookie changes.
-            web.set_cookie(&mut response, LEFT_COOKIE, &web.app.ids.secret(8), 60);
+            web.drop_kept_pages(&mut response);
             response
         }
         Err(error) => refusal(error),

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use jiff::tz::TimeZone;
+use model::branding::Branding;
 use model::guests::guest_forms::GuestFormId;
 use model::guests::secure::{PageAuthor, PageMessage, SecurePage};
 use model::times::local_times::LocalTimes;
@@ -67,6 +68,7 @@ pub struct SecurePageHeader {
     pub token: String,
     pub csrf: String,
     pub workspace: String,
+    pub branding: Branding,
 }
 
 impl SecurePageHeader {
@@ -75,6 +77,7 @@ impl SecurePageHeader {
             token: token.to_owned(),
             csrf: browser.csrf.to_string(),
             workspace: page.front.workspace.clone(),
+            branding: page.front.branding.clone(),
         }
     }
 }

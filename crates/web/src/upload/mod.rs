@@ -1,5 +1,7 @@
 //! The page on which a customer uploads the documents of a request. The link is the permission:
 //! there is no account, and the page shows only the request.
+//!
+//! Customers read the texts of this folder.
 
 mod page;
 mod receive_file;

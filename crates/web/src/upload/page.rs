@@ -8,6 +8,7 @@ use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
 use base::error::Error;
 use base::ids::UploadId;
+use model::branding::Branding;
 use model::documents::uploads::{self, AskPage, PageFile, PageItem, UploadState};
 use model::guests::guest_forms::GuestFormId;
 use model::times::calendar_words::kept_date;
@@ -39,6 +40,7 @@ struct UploadPage {
     /// The id of the page's plain forms.
     form_id: GuestFormId,
     workspace: String,
+    branding: Branding,
     contact: Option<String>,
     first: String,
     asker: Option<String>,
@@ -134,6 +136,7 @@ fn view(token: String, form_id: GuestFormId, page: AskPage, now: i64) -> UploadP
         with_file: page.items.iter().filter(|item| item.has_file()).count(),
         items: page.items.into_iter().map(item_view).collect(),
         workspace: page.workspace,
+        branding: page.branding,
     }
 }
 
@@ -230,6 +233,7 @@ pub async fn remove(
 struct StopPage {
     token: String,
     workspace: String,
+    branding: Branding,
     stopped: bool,
 }
 
@@ -240,10 +244,10 @@ pub async fn ask_to_stop(
     Path(token): Path<String>,
 ) -> Response<Body> {
     match web.read_ask(&visitor, &token, uploads::look).await {
-        Ok(page) => html(
-            StatusCode::OK,
-            &StopPage { token, workspace: page.workspace, stopped: page.reminders_stopped },
-        ),
+        Ok(page) => {
+            let AskPage { workspace, branding, reminders_stopped: stopped, .. } = page;
+            html(StatusCode::OK, &StopPage { token, workspace, branding, stopped })
+        }
         Err(refusal) => gone_page(refusal),
     }
 }

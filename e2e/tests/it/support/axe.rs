@@ -53,12 +53,22 @@ async fn every_page_is_sound_for_assistive_technology_in_the_dark() {
     every_page_is_sound(true).await;
 }
 
+/// Public pages of the sample.
+const HELP_PAGES: [&str; 5] = [
+    "/help",
+    "/help/de",
+    "/help/en/a-part-is-missing-or-broken",
+    "/help/en/sections/lamps-and-wood",
+    "/help/search?q=lamp",
+];
+
 async fn every_page_is_sound(dark: bool) {
     let server = TestServer::open().await;
     let axe = axe();
     let browser = Browser::signed_in(&server, &server.ines).await;
     let mut pages = pages(&server, &browser).await;
     pages.push("/nowhere".into());
+    pages.extend(HELP_PAGES.map(str::to_owned));
     let mut wrong = Vec::new();
     browser.dark(dark).await;
     for page in &pages {

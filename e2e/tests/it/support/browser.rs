@@ -242,24 +242,35 @@ pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
         "/answers",
         "/answers/new",
         "/settings/drafting",
+        "/settings/satisfaction",
+        "/settings/reports",
+        "/settings/customer-page",
         "/search",
         "/search?q=order",
         "/search?q=absentword",
         "/search?q=is%3Aopen+order+-%22late+fee%22",
-        "/help",
+        "/keyboard",
         "/new",
+        "/settings",
+        "/settings?q=undo",
         "/settings/you",
         "/settings/sign-in",
         "/settings/writing",
         "/settings/people",
         "/settings/teams",
+        "/settings/forms",
         "/settings/inboxes",
         "/settings/inboxes/connect",
         "/settings/outgoing",
         "/settings/services",
+        "/settings/linked-items",
         "/settings/queues",
         "/welcome",
         "/settings/tags",
+        "/settings/branding",
+        "/settings/help",
+        "/settings/evals",
+        "/settings/fields",
         "/settings/blocked",
         "/contacts/noor@haddad-interiors.example",
         "/settings/helpers",
@@ -300,5 +311,6 @@ pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
     pages.push(format!("{}&write=ask", rows[0]));
     let path = rows[0].split('?').next().unwrap_or_default();
     pages.push(format!("{path}/merge"));
+    pages.push(format!("{path}/print"));
     pages
 }

@@ -106,6 +106,7 @@ impl NewWorkspaceServer {
             agents: Arc::default(),
             calls: Arc::default(),
             sorters: Arc::default(),
+            panels: Arc::default(),
             background: base::concurrency::background_writes::BackgroundWrites::default(),
             scanner: None,
             sealer: Arc::new(vault.clone()),
@@ -194,6 +195,8 @@ fn options(dialling: &ServerConnectConfig, oauth_clients: OAuthClients) -> route
         oauth_clients,
         presence: None,
         oidc: None,
+        first_run: None,
+        demo_visits: None,
     }
 }
 

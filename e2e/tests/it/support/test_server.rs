@@ -98,6 +98,7 @@ impl TestServer {
             agents: Arc::default(),
             calls: Arc::default(),
             sorters: Arc::default(),
+            panels: Arc::default(),
             background: base::concurrency::background_writes::BackgroundWrites::default(),
             scanner: None,
             sealer: Arc::new(base::security::secret_sealer::NoopSealer),
@@ -136,6 +137,8 @@ impl TestServer {
             oauth_clients: OAuthClients::default(),
             presence: None,
             oidc: None,
+            first_run: None,
+            demo_visits: None,
         };
         let router = router::router(app.clone(), options);
         tokio::spawn(serve_router(listener, router, std::future::pending()));

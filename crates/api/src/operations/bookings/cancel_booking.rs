@@ -23,8 +23,7 @@ pub const OPERATION: Operation = Operation {
     path: "/bookings/{id}/cancel",
     tool: Some(Tool {
         name: "cancel_booking",
-        about: "Cancels an appointment; both sides are told, with the reason. With leavesAt in the \
-                answer it stays until then.",
+        about: "Cancels an appointment; both sides are told. leavesAt delays that.",
         help: "Calls an appointment off: customer and host get a cancellation, and the time is free \
                 again. Where the key's limits have undoMinutes, it stays that long, people can stop \
                 it, and it is off at leavesAt; else at once. Use it when the customer or your user \
@@ -110,9 +109,9 @@ pub fn cancel_booking(
         None => booking::cancel(tx, cx, &found, &input.reason)?,
     };
     count_booking(tx, cx, BookingDeed::Cancelled, &found.id, &found.guest_email)?;
-    if let (None, Some(conversation)) = (due_at, &conversation) {
-        let (kind, id) = (AgentActKind::Rebooked, found.id.as_str());
-        agent_record::note_made(tx, cx, kind, &conversation.id, id)?;
+    if due_at.is_none() {
+        let conversation = conversation.as_ref().map(|one| &one.id);
+        agent_record::note_booking(tx, cx, AgentActKind::Rebooked, conversation, &found.id)?;
     }
     Ok(CancelledBookingJson { ok: true, booking: BookingJson::leaving_at(cancelled, due_at) })
 }

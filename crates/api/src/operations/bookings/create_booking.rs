@@ -29,8 +29,8 @@ pub const OPERATION: Operation = Operation {
     path: "/bookings",
     tool: Some(Tool {
         name: "create_booking",
-        about: "Books a time that the customer agreed to; both sides get invitations. With \
-                leavesAt in the answer it is held until then. To offer times use reply.",
+        about: "Books a time that the customer agreed to; both get invitations. leavesAt delays \
+                that. To offer times use reply.",
         help: "Books a time for a customer who has agreed to it: an invitation leaves to them and \
                 to the host. Where the key's limits have undoMinutes, the time is held that long, \
                 people can stop it, and the invitations leave at leavesAt; else they leave at once. \
@@ -165,9 +165,9 @@ pub fn create_booking(
         None => booking::book(tx, cx, &kind, &new)?,
     };
     count_booking(tx, cx, BookingDeed::Made, &made.id, &guest)?;
-    if let (None, Some(conversation)) = (due_at, &conversation) {
-        let (kind, id) = (AgentActKind::Booked, made.id.as_str());
-        agent_record::note_made(tx, cx, kind, &conversation.id, id)?;
+    if due_at.is_none() {
+        let conversation = conversation.as_ref().map(|one| &one.id);
+        agent_record::note_booking(tx, cx, AgentActKind::Booked, conversation, &made.id)?;
     }
     Ok(BookingJson::leaving_at(made, due_at))
 }

@@ -4,6 +4,7 @@ use base::app::Cx;
 use base::error::{Error, Result};
 use base::limits::{SLOT_DAYS, SLOT_DAYS_DEFAULT, SLOTS_GIVEN};
 use base::security::scopes::Scope;
+use base::string_enum::string_enum;
 use base::time::Moment;
 use bookings::{availability, local_time, types};
 use db::Tx;
@@ -12,12 +13,37 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::booking_json::SlotJson;
-use crate::fields::{DATE, filled_text, integer};
+use crate::fields::{DATE, filled_text, integer, one_of};
 use crate::input::input;
 use crate::operations::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
 
 /// Characters of a zone's name; the longest has 30.
 const ZONE_CHARS: usize = 60;
+
+/// Free times among which those of one part of the day are looked for: more than 31 days can have.
+const SLOTS_READ: usize = 31 * 24 * 12;
+/// The hours at which the afternoon and the evening begin.
+const AFTERNOON: i8 = 12;
+const EVENING: i8 = 17;
+
+string_enum! {
+    /// A part of the day.
+    DayPart { Morning = "morning", Afternoon = "afternoon", Evening = "evening" }
+}
+
+impl DayPart {
+    /// True for a moment in this part of its day.
+    fn has(self, at: i64, zone: &TimeZone) -> bool {
+        let at = jiff::Timestamp::from_millisecond(at).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        let hour = zone.to_datetime(at).hour();
+        let part = match hour {
+            ..AFTERNOON => DayPart::Morning,
+            AFTERNOON..EVENING => DayPart::Afternoon,
+            EVENING.. => DayPart::Evening,
+        };
+        self == part
+    }
+}
 
 /// A day and the day after it, in milliseconds since 1970.
 type Window = (i64, i64);
@@ -75,6 +101,9 @@ input! {
         /// it.
         #[optional(filled_text(ZONE_CHARS))]
         pub zone: Option<String>,
+        /// Only times of this part of the day in the zone: before 12:00, from 12:00 to 17:00, or later.
+        #[optional(one_of(DayPart::NAMES))]
+        pub part: Option<DayPart>,
         /// How many at the most.
         #[optional(integer(1, SLOTS_GIVEN))]
         pub limit: Option<i64> = 500,
@@ -97,9 +126,15 @@ pub fn find_slots(tx: &mut Tx<'_>, cx: &Cx<'_>, input: FindSlotsInput) -> Result
     let window = window(&input, &zone, cx.now)?;
     let loaded = availability::load(tx, cx, &kind, window, None)?;
     let limit = input.limit.unwrap_or(SLOTS_GIVEN);
-    let free = loaded.free(window, usize::try_from(limit).unwrap_or(1))?;
+    let limit = usize::try_from(limit).unwrap_or(1);
+    // Those of one part of the day are looked for among all.
+    let read = if input.part.is_some() { SLOTS_READ } else { limit };
+    let free = loaded.free(window, read)?;
+    let is_wanted = |at: i64| input.part.is_none_or(|part| part.has(at, &zone));
     Ok(free
         .into_iter()
+        .filter(|free| is_wanted(free.starts_at))
+        .take(limit)
         .map(|free| SlotJson {
             starts_at: Moment(free.starts_at),
             ends_at: Moment(free.ends_at),
@@ -130,6 +165,20 @@ fn window(input: &FindSlotsInput, zone: &TimeZone, now: i64) -> Result<Window> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_of_the_day_is_that_of_the_zone() {
+        let zone = calendar::zone_named("Europe/Berlin").expect("a zone");
+        let part = |text: &str| {
+            let at = text.parse::<jiff::Timestamp>().expect("a time").as_millisecond();
+            DayPart::ALL.iter().copied().find(|part| part.has(at, &zone)).expect("a part")
+        };
+        assert_eq!(part("2026-11-24T10:59:00Z"), DayPart::Morning);
+        assert_eq!(part("2026-11-24T11:00:00Z"), DayPart::Afternoon);
+        assert_eq!(part("2026-11-24T15:59:00Z"), DayPart::Afternoon);
+        assert_eq!(part("2026-11-24T16:00:00Z"), DayPart::Evening);
+        assert_eq!(part("2026-11-23T23:00:00Z"), DayPart::Morning);
+    }
 
     #[test]
     fn a_window_is_whole_days_of_the_zone_and_at_most_31() {

@@ -23,8 +23,7 @@ pub const OPERATION: Operation = Operation {
     path: "/bookings/{id}/move",
     tool: Some(Tool {
         name: "move_booking",
-        about: "Gives an appointment another time; both sides are told. It gets a new id. With \
-                leavesAt in the answer it moves then.",
+        about: "Moves an appointment; both sides are told. It gets a new id. leavesAt delays that.",
         help: "Gives an appointment another time: customer and host get the change as one entry of \
                 their calendars. Where the key's limits have undoMinutes, the new time is held that \
                 long, people can stop it, and it moves at leavesAt; else at once. It becomes a new \
@@ -104,9 +103,9 @@ pub fn move_booking(tx: &mut Tx<'_>, cx: &Cx<'_>, input: MoveBookingInput) -> Re
         None => booking::reschedule(tx, cx, &found, starts_at)?,
     };
     count_booking(tx, cx, BookingDeed::Moved, &moved.id, &found.guest_email)?;
-    if let (None, Some(conversation)) = (due_at, &conversation) {
-        let (kind, id) = (AgentActKind::Rebooked, moved.id.as_str());
-        agent_record::note_made(tx, cx, kind, &conversation.id, id)?;
+    if due_at.is_none() {
+        let conversation = conversation.as_ref().map(|one| &one.id);
+        agent_record::note_booking(tx, cx, AgentActKind::Rebooked, conversation, &moved.id)?;
     }
     Ok(BookingJson::leaving_at(moved, due_at))
 }

@@ -23,7 +23,7 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/assign",
     tool: Some(Tool {
         name: "assign_conversation",
-        about: "Gives a conversation to a person or agent of list_team, me or none.",
+        about: "Gives a conversation to a person or agent of list_team.",
         help: "Gives a conversation to a person or agent, to yourself (me) or to nobody \
                 (none). Use it to take work, or to hand it to a person who should decide. \
                 The customer notices nothing.",

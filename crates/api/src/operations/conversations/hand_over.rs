@@ -18,7 +18,8 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/handover",
     tool: Some(Tool {
         name: "hand_over",
-        about: "Hands a conversation to people with a reason: when you are unsure, or its mail looks risky.",
+        about: "Hands a conversation to people with a reason: when unsure, or its mail looks \
+                risky.",
         help: "Gives a conversation to a person or a team, or to whoever takes it. Use it when you are unsure, \
                when a risk is set or when somebody has to decide. Your reason becomes a note; the customer \
                notices nothing.",

@@ -29,6 +29,7 @@ use crate::fields::{
     BOOLEAN, CURSOR, EMAIL, LIST_LIMIT, TIME, filled_text, integer, one_of, text, text_in_format,
 };
 use crate::input::input;
+use crate::operations::conversations::note_hits::show_notes;
 use crate::operations::conversations::warning;
 use crate::operations::{
     Access, ListPage, Method, Operation, OperationOutput, ScopeRule, Tool, page,
@@ -231,15 +232,20 @@ pub fn list_conversations(
             ListWalk::resume(tx, cx.actor, &filter, as_of, ListPosition { at: cursor.at, id })?
         }
     };
-    let FoundConversations { listed, stopped_at } = match query {
-        Some(query) => walk.next_matching(tx, &query, limit)?,
+    let FoundConversations { listed, stopped_at } = match &query {
+        Some(query) => walk.next_matching(tx, query, limit)?,
         None => FoundConversations { listed: walk.next(tx, limit)?, stopped_at: None },
     };
     let last = listed.last().filter(|_| listed.len() == limit).map(|last| &last.place);
     let next = last
         .or(stopped_at.as_ref())
         .map(|place| PageCursor::after(as_of, place.at, place.id.as_str(), ConversationId::PREFIX));
-    Ok(ListPage { items: listed.into_iter().map(|listed| listed.summary).collect(), next })
+    let mut items: Vec<ConversationSummary> =
+        listed.into_iter().map(|listed| listed.summary).collect();
+    if let Some(query) = &query {
+        show_notes(tx, cx, query, &mut items)?;
+    }
+    Ok(ListPage { items, next })
 }
 
 /// The lists that a view shows. While an answer is on its way the conversation is still `open` for keys

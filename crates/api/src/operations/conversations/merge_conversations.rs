@@ -20,8 +20,7 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/merge",
     tool: Some(Tool {
         name: "merge_conversations",
-        about: "Merges a conversation into another of its inbox, when a customer wrote twice about \
-                one matter.",
+        about: "Merges a conversation into another of one customer and inbox.",
         help: "Merges a conversation into another one of the same inbox, with its messages, notes, \
                 documents and tags. Use it when a customer wrote twice about one matter. The \
                 customer notices nothing; the merged id leads to the other from now on, and a \

@@ -25,7 +25,7 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/sorting",
     tool: Some(Tool {
         name: "set_sorting",
-        about: "Corrects topic (a name of list_topics) or urgency.",
+        about: "Corrects topic (of list_topics) or urgency.",
         help: "Says what a conversation is about and how urgent it is. Use it when that is \
                 missing or wrong; topic is a name of list_topics, or null when none fits. It \
                 stays, and the sorting helper learns from it. The customer notices nothing.",

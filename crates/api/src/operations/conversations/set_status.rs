@@ -19,8 +19,8 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/status",
     tool: Some(Tool {
         name: "set_status",
-        about: "Our turn (open), the customer's (waiting) or closed. Sending and new mail set it \
-                by themselves.",
+        about: "Our turn (open), the customer's (waiting) or closed. Sending and new mail set \
+                it.",
         help: "Sets where a conversation stands: open (our turn), waiting (on the customer) \
                 or closed. Use it when the work calls for it: sending moves open to waiting \
                 by itself, and mail opens it again. The customer notices nothing. A change \

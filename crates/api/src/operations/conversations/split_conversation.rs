@@ -21,7 +21,7 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/split",
     tool: Some(Tool {
         name: "split_conversation",
-        about: "Makes one message a conversation of its own, when it is about something else.",
+        about: "Makes one message a conversation of its own.",
         help: "Splits one received or sent message off into a conversation of its own. Use it when a \
                 customer asks about something else in the same thread. The customer notices \
                 nothing; replies to that message join the new conversation.",

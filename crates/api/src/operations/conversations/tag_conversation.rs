@@ -21,7 +21,7 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/tags",
     tool: Some(Tool {
         name: "tag_conversation",
-        about: "Adds and removes tags; an unknown name becomes a new tag of the team.",
+        about: "Adds and removes tags; an unknown name is a new tag.",
         help: "Adds and removes tags. Use it to sort; prefer a tag of list_tags, for an \
                 unknown name becomes a new tag of the whole team. The customer notices \
                 nothing.",

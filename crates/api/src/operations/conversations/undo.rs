@@ -19,8 +19,8 @@ pub const OPERATION: Operation = Operation {
     path: "/undo/{id}",
     tool: Some(Tool {
         name: "undo",
-        about: "Takes back what your update_conversations did, within a day. id is its undoId. What \
-                somebody changed since stays.",
+        about: "Takes back your update_conversations within a day, by undoId; what was changed \
+                since stays.",
         help: "Puts status, tags, assignee, topic and snooze back as they were before an act of yours of the \
                last day. Use it when a triage turns out wrong; the customers notice nothing. What somebody \
                changed since stays, and is listed under left.",

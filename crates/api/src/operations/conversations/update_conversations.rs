@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use base::app::Cx;
 use base::assignee::Assignee;
+use base::concurrency::call_progress;
 use base::error::{Error, Result};
 use base::ids::{MemberId, UndoId};
 use base::limits::{BATCH_CONVERSATIONS, TAG_CHARS, TAGS_PER_CALL, TOPIC_CHARS};
@@ -38,8 +39,7 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/batch",
     tool: Some(Tool {
         name: "update_conversations",
-        about: "Changes up to 100 conversations at once: status, tags, assignee, topic, snooze. Best for \
-                triage; undo takes it back.",
+        about: "Changes up to 100 conversations; undo takes it back. Best for triage.",
         help: "Changes up to 100 conversations at once and answers which changed, which failed and why. Use \
                it for triage instead of one call for each conversation; the customers notice nothing. \
                undoId takes all of it back with the tool undo, for a day.",
@@ -128,7 +128,9 @@ pub fn update_conversations(
     let changes = Changes::read(tx, cx, input)?;
     let act = UndoId::new(cx.ids, cx.now);
     let (mut changed, mut failed, mut steps) = (Vec::new(), Vec::new(), 0);
-    for id in ids {
+    let total = ids.len();
+    for (done, id) in ids.into_iter().enumerate() {
+        call_progress::step(done, total)?;
         match apply(tx, cx, &changes, &id, (&act, steps)) {
             Ok(is_new) => {
                 steps += i64::from(is_new);

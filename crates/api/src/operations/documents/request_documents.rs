@@ -23,7 +23,7 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/document-requests",
     tool: Some(Tool {
         name: "request_documents",
-        about: "Drafts a request for files; a checklist and a private upload link are added.",
+        about: "Drafts a request for files: a checklist with a private upload link.",
         help: concat!(
             "Asks the contact for documents: a mail with a checklist and a private upload link, which \
              are added for you. Use it when files are all you need; reply can ask along with an \

@@ -24,7 +24,7 @@ pub const OPERATION: Operation = Operation {
     path: "/app-mail",
     tool: Some(Tool {
         name: "record_sent",
-        about: "Records a mail that your app sent, so that replies show it.",
+        about: "Records a mail that your app sent; replies show it.",
         help: "Records a mail that your own app has sent, so that the answer is filed with \
                 your reference. Use it only for mail that really went out. It sends nothing: \
                 the customer notices nothing. The same messageId again replaces what was \

@@ -65,8 +65,8 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/replies",
     tool: Some(Tool {
         name: "reply",
-        about: "Drafts a reply for a person to approve; send true sends after an undo window. The \
-                answer to a customer goes here.",
+        about: "Answers the customer: a draft for a person to approve; send true sends after \
+                an undo window.",
         help: concat!(
             "Writes a reply to the contact, or with replyAll to everybody of the newest message. Use \
              it when a conversation needs an answer. Without send it is a draft: nothing reaches the \

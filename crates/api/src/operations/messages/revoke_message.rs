@@ -18,7 +18,7 @@ pub const OPERATION: Operation = Operation {
     path: "/messages/{id}/revoke",
     tool: Some(Tool {
         name: "revoke_message",
-        about: "Closes the page of a secure message that has left.",
+        about: "Closes the page of a secure message that left.",
         help: "Closes the page of a secure message of an agent that has left, for everybody, at \
                 once. Use it when it went to the wrong address or says something wrong. No mail \
                 goes out; what the customer has read stays known to them. What a person wrote or \

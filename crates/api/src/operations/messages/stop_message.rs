@@ -19,7 +19,7 @@ pub const OPERATION: Operation = Operation {
     path: "/messages/{id}/stop",
     tool: Some(Tool {
         name: "stop_message",
-        about: "Stops an agent's scheduled message; it is a draft again.",
+        about: "Stops a scheduled message; it is a draft again.",
         help: concat!(
             "Stops a scheduled message of an agent within its undo window (",
             undo_minutes!(),

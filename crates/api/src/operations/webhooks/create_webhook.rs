@@ -7,10 +7,13 @@ use base::ids::UserId;
 use base::limits::{EVENT_NAME_CHARS, EVENT_NAMES, WEBHOOK_URL_CHARS};
 use base::security::scopes::Scope;
 use db::Tx;
-use model::webhooks::events;
-use model::webhooks::registration::{check_url, insert_webhook, set_chosen_events};
+use model::webhooks::WebhookFormat;
+use model::webhooks::events::{self, CHAT_EVENTS_AT_FIRST};
+use model::webhooks::registration::{
+    check_chosen_events, check_url, insert_webhook, masked_address, set_chosen_events,
+};
 
-use crate::fields::{InputKind, filled_text, list};
+use crate::fields::{InputKind, filled_text, list, one_of};
 use crate::input::input;
 use crate::operations::{
     Access, Method, Operation, OperationOutput, ScopeRule, answer, parse_input,
@@ -31,7 +34,8 @@ pub const OPERATION: Operation = Operation {
     about: "Adds a public `https://` address that is told of what happens in the team's inboxes, or \
             with a test key in the sandbox. Every webhook hears the events that are not by choice; \
             `events` adds those that are, such as `message.flagged`. `secret` signs what is sent, and \
-            is told this once.",
+            is told this once. With `format` it is the address of an incoming webhook of a chat, which gets \
+            messages about the conversations of the named `events` alone.",
     fields: CreateWebhookInput::FIELDS,
     body_optional: false,
     success: 201,
@@ -43,6 +47,7 @@ pub const OPERATION: Operation = Operation {
     example_output: r#"{
         "id": "whk_01kag15c7e9g1j3m5n7q9s1v3w",
         "url": "https://shop.example/hooks/mailroom",
+        "format": "mailroom",
         "events": ["client.replied", "message.sent", "message.flagged"],
         "secret": "whsec_bm90IGEgc2VjcmV0LCBvbmx5IGFuIGV4YW1wbGU="
     }"#,
@@ -57,6 +62,9 @@ input! {
         /// A public address that begins with https://, and whose name leads to public addresses alone.
         #[required(filled_text(WEBHOOK_URL_CHARS))]
         url: String,
+        /// mailroom, or the chat that gets messages; its address is a secret that is not told again.
+        #[optional(one_of(WebhookFormat::NAMES))]
+        format: Option<WebhookFormat> = "mailroom",
         /// Names of events by choice that it hears, too. Names of those that all hear change nothing.
         #[optional(NAMES)]
         events: Vec<String> = [],
@@ -71,29 +79,37 @@ fn create_webhook(
     input: &CreateWebhookInput,
 ) -> Result<CreatedWebhook> {
     let url = check_url(&input.url, true)?;
-    let chosen = chosen_events(&input.events)?;
+    let format = input.format.unwrap_or(WebhookFormat::Mailroom);
+    let chosen = chosen_events(format, &input.events)?;
     let circle = if cx.actor.livemode() { Circle::team() } else { Circle::sandbox() };
     let maker = maker_of_key(tx, cx)?;
-    let made = insert_webhook(tx, cx, &url, &circle, &maker)?;
-    if !chosen.is_empty() {
+    let made = insert_webhook(tx, cx, (&url, format), &circle, &maker)?;
+    if !input.events.is_empty() && !chosen.is_empty() {
         set_chosen_events(tx, cx, &made.id, &circle, &chosen)?;
     }
     Ok(CreatedWebhook {
         id: made.id,
-        url: url.into(),
-        events: heard_events(&chosen),
+        url: if format.is_chat() { masked_address(&url) } else { url.into() },
+        format,
+        events: heard_events(format, &chosen),
         secret: made.secret,
     })
 }
 
-/// The events by choice among the named ones.
-fn chosen_events(names: &[String]) -> Result<Vec<&'static str>> {
+/// The events by choice among the named ones; for a chat that names none, those that it hears at first.
+fn chosen_events(format: WebhookFormat, names: &[String]) -> Result<Vec<&'static str>> {
+    if format.is_chat() && names.is_empty() {
+        return Ok(CHAT_EVENTS_AT_FIRST.to_vec());
+    }
+    if format.is_chat() {
+        return check_chosen_events(format, names, "events");
+    }
     let known = events::names();
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
         let sentence = format!("{unknown} is no event; there are {}", known.join(", "));
         return Err(Error::invalid("events", sentence));
     }
-    let mut chosen = events::opt_in_names();
+    let mut chosen = events::choosable_names(format);
     chosen.retain(|known| names.iter().any(|name| name == known));
     Ok(chosen)
 }

@@ -28,6 +28,7 @@ pub const OPERATION: Operation = Operation {
     example_output: r#"[{
         "id": "whk_01kag15c7e9g1j3m5n7q9s1v3w",
         "url": "https://shop.example/hooks/mailroom",
+        "format": "mailroom",
         "events": ["client.replied", "message.sent", "message.flagged"],
         "state": "active",
         "createdAt": "2026-11-15T09:14:03.120Z"

@@ -7,12 +7,14 @@ use base::security::scopes::Scope;
 use db::Tx;
 use reports::{ReportFigures, ReportSpan, figures};
 
-use crate::fields::{DATE, text};
+use crate::fields::{DATE, filled_text, text};
 use crate::input::input;
 use crate::operations::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
 
 /// Characters of an id in a query.
 const ID_CHARS: usize = 200;
+/// Characters of a zone's name; the longest has 30.
+const ZONE_CHARS: usize = 60;
 
 pub const OPERATION: Operation = Operation {
     name: "get_reports",
@@ -20,13 +22,13 @@ pub const OPERATION: Operation = Operation {
     path: "/reports",
     tool: Some(Tool {
         name: "get_reports",
-        about: "Figures of a time: mail, answers, waiting times.",
+        about: "Figures of the team's work.",
         help: "Reads how the team did in a span of days, compared with the span before: mail in and \
                 out, time to the first answer and to closing, what waits now, topics, tags, people and \
-                agents, what became of drafts, missed targets and documents. Use it when somebody \
-                asks how it goes; for single conversations use list_conversations. The customer \
-                notices nothing.",
-        hints: &[("from", "a day")],
+                agents, what became of drafts, missed targets, documents, and how customers who were \
+                asked found it. Use it when somebody asks how it goes; for single conversations use \
+                list_conversations. The customer notices nothing.",
+        hints: &[],
         example: r#"{"from": "2026-10-16", "to": "2026-11-12"}"#,
         list: None,
         destructive: false,
@@ -43,13 +45,31 @@ pub const OPERATION: Operation = Operation {
     output: |schemas| schemas.subschema_for::<ReportFigures>(),
     example_input: "",
     example_output: r#"{
-        "from": "2026-11-09", "to": "2026-11-09", "mailbox": null, "days": 1,
+        "from": "2026-11-09", "to": "2026-11-09", "zone": "UTC", "mailbox": null, "days": 1,
         "received": 23, "receivedBefore": 19, "sent": 21, "sentBefore": 18,
         "begun": 12, "begunBefore": 11, "closed": 9, "closedBefore": 10,
         "firstAnswer": {"count": 11, "median": 3720, "medianBefore": 4800, "p90": 11640, "p90Before": 13560},
         "timeToClose": {"count": 9, "median": 86400, "medianBefore": 90000, "p90": 259200, "p90Before": null},
         "targets": {"kept": 10, "keptBefore": 9, "missed": 1, "missedBefore": 0},
         "documents": {"asked": 4, "askedBefore": 0, "received": 3, "receivedBefore": 0},
+        "satisfaction": {
+            "asked": 12, "askedBefore": 0, "count": 5, "countBefore": 0, "average": 4.2, "averageBefore": null,
+            "byScore": [
+                {"score": 5, "count": 3}, {"score": 4, "count": 1}, {"score": 3, "count": 0},
+                {"score": 2, "count": 1}, {"score": 1, "count": 0}
+            ],
+            "inboxes": [{
+                "id": "mbx_01kag0v1b3n5m7k9j2h4g6f8ds", "name": "Clients", "count": 5, "average": 4.2
+            }],
+            "topics": [{
+                "id": "tpc_01kag0v1b3n5m7k9j2h4g6f8ds", "kind": "topic", "name": "Refunds",
+                "count": 5, "good": 4, "average": 4.2
+            }],
+            "answeredBy": [
+                {"id": null, "kind": "people", "name": "People alone", "count": 4, "good": 4, "average": null},
+                {"id": null, "kind": "drafted", "name": "Drafting helper", "count": 1, "good": 0, "average": null}
+            ]
+        },
         "waiting": {"open": 7, "oldest": "2026-11-09T08:12:00.000Z"},
         "steps": [{
             "from": "2026-11-09", "received": 23, "receivedBefore": 19, "sent": 21, "missed": 1, "kept": 10,
@@ -79,20 +99,24 @@ pub const OPERATION: Operation = Operation {
 input! {
     #[derive(Clone, Debug, Default)]
     pub struct GetReportsInput {
-        /// The first day, in UTC; the last 28 days if left out.
+        /// The first day; the last 28 days if left out.
         #[optional(DATE)]
         pub from: Option<String>,
-        /// The last day, in UTC; today if left out.
+        /// The last day; today if left out.
         #[optional(DATE)]
         pub to: Option<String>,
         /// Only this inbox (an id such as mbx_…).
         #[optional(text(ID_CHARS))]
         pub mailbox: Option<String>,
+        /// The time zone of days and hours, such as Europe/Berlin; UTC if left out.
+        #[optional(filled_text(ZONE_CHARS))]
+        pub zone: Option<String>,
     }
 }
 
 pub fn get_reports(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &GetReportsInput) -> Result<ReportFigures> {
-    let span = ReportSpan::parse(input.from.as_deref(), input.to.as_deref(), cx.now)?;
+    let zone = input.zone.as_deref();
+    let span = ReportSpan::parse(input.from.as_deref(), input.to.as_deref(), zone, cx.now)?;
     let mailbox = match input.mailbox.as_deref() {
         None => None,
         Some(id) => Some(MailboxId::parse(id).ok_or_else(|| {

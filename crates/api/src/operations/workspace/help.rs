@@ -20,7 +20,7 @@ pub const OPERATION: Operation = Operation {
     path: "/help",
     tool: Some(Tool {
         name: "help",
-        about: "How a tool works: everything it takes, limits, an example.",
+        about: "How a tool works: all it takes, limits, an example.",
         help: "Explains one tool: what it does, what happens to the customer, its scope, every argument with its \
                limits, and an example. Use it before the first call of a tool with many arguments, or after it \
                refused.",

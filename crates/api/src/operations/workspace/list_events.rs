@@ -21,7 +21,7 @@ pub const OPERATION: Operation = Operation {
     path: "/events",
     tool: Some(Tool {
         name: "list_events",
-        about: "What happened, oldest first; go on with the cursor.",
+        about: "What happened, oldest first; go on with cursor.",
         help: "Lists what happened in the inboxes you can see, oldest first. Use it to \
                 catch up or to wait: begin with start now, keep nextCursor, and call again \
                 with it. Nothing reaches the customer.",

@@ -17,7 +17,7 @@ pub const OPERATION: Operation = Operation {
     path: "/mailboxes",
     tool: Some(Tool {
         name: "list_mailboxes",
-        about: "The inboxes and how much is open in each.",
+        about: "The inboxes and what is open in each.",
         help: "Lists the inboxes you can see, with their open conversations counted. Use it \
                 for the ids that other tools take as mailbox. The customer notices nothing.",
         hints: &[],

@@ -16,7 +16,7 @@ pub const OPERATION: Operation = Operation {
     path: "/rules",
     tool: Some(Tool {
         name: "list_rules",
-        about: "The team's rules, which act on mail by themselves.",
+        about: "The team's rules, which act on mail.",
         help: "Lists the team's rules in the order in which they run: when, if and then, and how \
                 often each ran. Use it to learn why a conversation was assigned, tagged or closed by \
                 itself, or before you do by hand what a rule does. Rules are made by people in the \

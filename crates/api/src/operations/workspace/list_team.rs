@@ -15,7 +15,7 @@ pub const OPERATION: Operation = Operation {
     path: "/team",
     tool: Some(Tool {
         name: "list_team",
-        about: "People and agents, with the ids that assigning takes and what each looks after.",
+        about: "People and agents: ids for assigning, what each looks after.",
         help: "Lists people and agents: names, roles, what each looks after. Use it to \
                 decide whom to assign to or to mention. The customer notices nothing.",
         hints: &[],

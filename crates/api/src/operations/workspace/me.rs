@@ -16,7 +16,7 @@ pub const OPERATION: Operation = Operation {
     path: "/me",
     tool: Some(Tool {
         name: "whoami",
-        about: "Who you are here: your scopes and policy, live or sandbox, the time. Use it once.",
+        about: "Who you are here: scopes, policy, live or sandbox, time. Use it once.",
         help: "Who you are here, what your key and its policy allow, live or sandbox, and the time. Use \
                 it once when you begin. The customer notices nothing.",
         hints: &[],

@@ -17,7 +17,9 @@ use crate::conversations::tags::{self, TagName};
 use crate::conversations::timeline::{self, TimelineEvent};
 use crate::conversations::{self, Conversation, NewConversation};
 use crate::conversations::{leaving, sorting, targets};
+use crate::fields::stored_values;
 use crate::indexing::index_rebuild;
+use crate::linked_items;
 use crate::messages::recipients::{self, Party};
 use crate::people::agent_limits::changes::ConversationAct;
 use crate::people::members;
@@ -37,6 +39,12 @@ struct BeforeMerge {
     assignee: Option<MemberId>,
     /// The reference that the target got from the source.
     reference: Option<String>,
+    /// The fields that the target got from the source.
+    #[serde(default)]
+    fields: Vec<String>,
+    /// The items that the target was linked to by the source.
+    #[serde(default)]
+    links: Vec<String>,
     /// The target's status, where the source opened it.
     status: Option<Status>,
     /// Until when the target was snoozed, where the source opened it.
@@ -70,6 +78,8 @@ pub fn merge(
         tagged: Vec::new(),
         assignee: None,
         reference: None,
+        fields: Vec::new(),
+        links: Vec::new(),
         status: None,
         target_snoozed_until: None,
         given_snooze: None,
@@ -160,6 +170,8 @@ fn take_on(
         set_reference(tx, cx, target, Some(reference))?;
         before.reference = Some(reference.clone());
     }
+    before.fields = stored_values::lend(tx, cx.actor.ws, &source.id, &target.id)?;
+    before.links = linked_items::lend(tx, cx, &source.id, &target.id)?;
     Ok(())
 }
 
@@ -304,6 +316,8 @@ fn give_back(
     if before.reference.is_some() && target.reference == before.reference {
         set_reference(tx, cx, target, None)?;
     }
+    stored_values::take_back(tx, cx.actor.ws, &source.id, &target.id, &before.fields)?;
+    linked_items::take_back(tx, cx.actor.ws, &target.id, &before.links)?;
     Ok(())
 }
 

@@ -15,13 +15,21 @@ const BY_ID: &[&str] =
     &["notes", "timeline_events", "documents", "document_requests", "bookings", "app_mail"];
 
 /// Tables whose rows follow a message.
-const WITH_MESSAGE: &[&str] =
-    &["helper_drafts", "secure_messages", "secure_links", "booking_offers", "attachments"];
+const WITH_MESSAGE: &[&str] = &[
+    "helper_drafts",
+    "secure_messages",
+    "secure_links",
+    "booking_offers",
+    "ratings",
+    "attachments",
+    "form_posts",
+];
 
 /// What happened to a conversation itself; it stays with its id. So do notices that wait (`notice_facts`,
 /// `push_messages`): they follow the id when they leave.
 const OF_ITSELF: &str = "'status', 'assigned', 'tagged', 'snoozed', 'follow-up', 'woke', 'sorted', 'target-missed', \
-     'held', 'released', 'warning-removed', 'spam', 'not-spam', 'deleted', 'restored', 'split-from'";
+     'held', 'released', 'warning-removed', 'spam', 'not-spam', 'deleted', 'restored', 'split-from', \
+     'fields-changed', 'panel-pressed'";
 
 /// The column that is a row's id, and what else its key needs.
 fn key_of(table: &str) -> (&'static str, &'static str) {

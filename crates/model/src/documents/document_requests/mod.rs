@@ -1,4 +1,6 @@
 //! Document requests: the items that a customer is asked for, and their texts.
+//!
+//! Customers read the texts of this folder.
 
 mod completion;
 
@@ -8,7 +10,8 @@ use base::error::Result;
 use base::ids::{ConversationId, MessageId, RequestId};
 use base::limits::REMIND_AFTER_MS;
 use db::Tx;
-use translation::t;
+use mail::{MailSection, MailSectionRow};
+use translation::{Reader, t};
 
 use crate::conversations::timeline::{self, TimelineEvent};
 use crate::guests::guest_tokens::GuestToken;
@@ -33,6 +36,14 @@ impl RequestedDocument {
     /// What the customer reads of it.
     pub fn words(&self) -> (&str, Option<&str>) {
         (&self.label, self.description.as_deref())
+    }
+
+    /// What it is called in a checklist.
+    fn title(&self) -> String {
+        match self.required {
+            true => self.label.clone(),
+            false => t!("{label} (nice to have)", label = self.label),
+        }
     }
 }
 
@@ -96,6 +107,50 @@ pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, text: &str) -> Re
     let reader = mail_language::of_conversation(tx, ws, &conversation)?;
     let checklist = reader.run(|| checklist(&items, due_date.as_deref(), &link));
     Ok(format!("{}\n\n{checklist}", text.trim_end()))
+}
+
+/// The checklist in the text of a message, as the message's HTML shows it; `None` where the text has none, or one
+/// that somebody changed.
+pub fn mail_section(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    request: &RequestId,
+    text: &str,
+) -> Result<Option<MailSection>> {
+    let ws = cx.actor.ws;
+    let (conversation, due_date): (ConversationId, Option<String>) = tx.one(
+        "SELECT conversation, due_date FROM document_requests WHERE ws = ?1 AND id = ?2",
+        &[&ws, request],
+    )?;
+    let link = link(tx, cx, request)?;
+    let items = documents_of(tx, ws, request)?;
+    // The language may have become known since the text was written.
+    let readers = [mail_language::of_conversation(tx, ws, &conversation)?, Reader::default()];
+    let sections = readers
+        .into_iter()
+        .map(|reader| reader.run(|| checklist_section(&items, due_date.as_deref(), &link)));
+    let mut written = sections.filter(|section| text.contains(section.lines.trim()));
+    Ok(written.next())
+}
+
+fn checklist_section(
+    items: &[RequestedDocument],
+    due_date: Option<&str>,
+    link: &str,
+) -> MailSection {
+    let row = |item: &RequestedDocument| MailSectionRow {
+        title: item.title(),
+        description: item.description.clone().unwrap_or_default(),
+        url: String::new(),
+    };
+    MailSection {
+        lines: checklist(items, due_date, link),
+        heading: t!("What we need from you:").to_owned(),
+        rows: items.iter().map(row).collect(),
+        remark: due_date.map(due_sentence).unwrap_or_default(),
+        button: t!("Upload the documents").to_owned(),
+        url: link.to_owned(),
+    }
 }
 
 /// The documents that a request asks for.
@@ -180,21 +235,22 @@ pub fn next_reminder(asked_at: i64, now: i64) -> Option<i64> {
 
 fn checklist(items: &[RequestedDocument], due_date: Option<&str>, link: &str) -> String {
     let mut text = format!("{}\n", t!("What we need from you:"));
-    for RequestedDocument { label, description, required } in items {
-        let item = match *required {
-            true => label.clone(),
-            false => t!("{label} (nice to have)", label),
-        };
-        text.push_str(&format!("- {item}\n"));
-        if let Some(description) = description.as_deref().map(str::trim).filter(|d| !d.is_empty()) {
+    for item in items {
+        text.push_str(&format!("- {}\n", item.title()));
+        let description = item.description.as_deref().map(str::trim);
+        if let Some(description) = description.filter(|description| !description.is_empty()) {
             text.push_str(&format!("  {description}\n"));
         }
     }
     if let Some(date) = due_date {
-        text.push_str(&format!("\n{}\n", t!("Please send it by {date}.", date = kept_date(date))));
+        text.push_str(&format!("\n{}\n", due_sentence(date)));
     }
     text.push_str(&format!("\n{}\n", t!("Upload it on this private page: {link}", link)));
     text
+}
+
+fn due_sentence(date: &str) -> String {
+    t!("Please send it by {date}.", date = kept_date(date))
 }
 
 #[cfg(test)]
@@ -227,6 +283,20 @@ mod tests {
              - Old contract (wenn vorhanden)\n\nBitte senden Sie es bis 1. Dezember 2026.\n\n\
              Laden Sie es auf dieser privaten Seite hoch: https://m.example/u/x\n"
         );
+    }
+
+    #[test]
+    fn the_section_of_a_mail_says_what_its_lines_say() {
+        let items = [RequestedDocument {
+            label: "Passport".into(),
+            description: Some("The page with your photo".into()),
+            required: false,
+        }];
+        let section = checklist_section(&items, Some("2026-12-01"), "https://m.example/u/x");
+        let MailSectionRow { title, description, .. } = &section.rows[0];
+        for part in [title, description, &section.heading, &section.remark, &section.url] {
+            assert!(section.lines.contains(part.as_str()), "{part}: {}", section.lines);
+        }
     }
 
     #[test]

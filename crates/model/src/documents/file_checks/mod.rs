@@ -3,6 +3,8 @@
 //!
 //! Taken are PDF, pictures (JPEG, PNG, GIF, WebP, HEIF and AVIF, TIFF), Office files of the formats
 //! since 2007 and OpenDocument files without macros, plain text, CSV and XML.
+//!
+//! Customers read the texts of this folder.
 
 mod pdf;
 mod pictures;

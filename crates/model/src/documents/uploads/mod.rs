@@ -4,6 +4,8 @@
 //! A file arrives in pieces (`arriving`), is checked (`checking` while a scanner cannot be
 //! reached), and is then kept or refused. Kept files can be taken back until they are handed over;
 //! then they are documents.
+//!
+//! Customers read the texts of this folder.
 
 mod form_files;
 mod naming;
@@ -22,6 +24,8 @@ use base::limits::{
     UPLOADS_PER_REQUEST, megabytes,
 };
 use base::string_enum::string_enum;
+use base::usage::{self, UsageKind};
+use base::workspaces::resting;
 use db::Tx;
 
 use crate::conversations::timeline::{self, TimelineEvent};
@@ -54,6 +58,7 @@ fn full() -> String {
     )
 }
 
+const NO_ROOM: &str = "No more files can be taken here at present. Answer the e-mail instead.";
 const TOO_MANY: &str = "There are as many files here as one page takes. Answer the e-mail and ask \
                         for another way.";
 
@@ -154,6 +159,7 @@ pub fn ask_at(tx: &mut Tx<'_>, token: &str, now: i64) -> Result<Ask> {
         &[&token.hash(), &(now - UPLOAD_PAGE_MS)],
     )?;
     let (ws, request) = found.ok_or(Error::NotFound("page"))?;
+    resting::must_be_open(tx, ws)?;
     ask_of(tx, ws, &request)
 }
 
@@ -208,6 +214,11 @@ pub fn begin(
         && let Some(begun) = cut_off(tx, cx, ask, new.item, size, &mark)?
     {
         return Ok(Ok(begun));
+    }
+    for what in [UsageKind::DocumentBytes, UsageKind::Bytes] {
+        if !usage::has_room(tx, cx.actor.ws, what)? {
+            return Ok(Err(NO_ROOM.into()));
+        }
     }
     let (count, bytes) = count_taken(tx, cx, ask)?;
     if count >= UPLOADS_PER_REQUEST {

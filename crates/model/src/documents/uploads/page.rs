@@ -5,6 +5,7 @@ use base::ids::MailboxId;
 use base::limits::UPLOAD_PAGE_MS;
 use db::Tx;
 
+use crate::branding::{self, Branding};
 use crate::documents::uploads::{Ask, Upload, UploadState};
 use crate::times::local_times::LocalTimes;
 
@@ -29,6 +30,7 @@ db::row! {
         pub items: Vec<PageItem>,
         /// The clock of the inbox.
         pub times: LocalTimes,
+        pub branding: Branding,
     }
 }
 
@@ -102,5 +104,6 @@ pub fn look(tx: &mut Tx<'_>, ask: &Ask) -> Result<AskPage> {
         page.items.push(PageItem { place, label, description, required, files: own });
     }
     page.times = LocalTimes::of(tx, ws, &page.mailbox)?;
+    page.branding = branding::load(tx, ws)?;
     Ok(page)
 }

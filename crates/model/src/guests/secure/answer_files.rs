@@ -1,4 +1,6 @@
 //! Files of an answer on a protected page: checked and scanned as uploads are, then sealed.
+//!
+//! Customers read these texts.
 
 use std::io::Cursor;
 

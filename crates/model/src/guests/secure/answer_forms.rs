@@ -1,4 +1,6 @@
 //! The form of an answer: what one form sends is stored once, however often the browser sends it.
+//!
+//! Customers read these texts.
 
 use base::app::Cx;
 use base::error::Result;

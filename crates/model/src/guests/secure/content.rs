@@ -15,6 +15,7 @@ use crate::installation::sealing;
 use crate::messages::attachments::AttachmentInfo;
 
 /// What is shown of a message whose key was deleted.
+/// Customers read it.
 const FORGOTTEN: &str = "This message was removed.";
 
 /// The words and files of a secure message.

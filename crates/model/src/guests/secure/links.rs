@@ -1,4 +1,6 @@
 //! The page of a secure message for one recipient: its link, the code that opens it, and its lock.
+//!
+//! Customers read these texts.
 
 use base::actor::{Actor, Circle};
 use base::app::{App, Cx};
@@ -133,7 +135,7 @@ fn find(tx: &mut Tx<'_>, token: GuestTokenHash, now: i64) -> Result<SecureLink> 
         expires_at,
         opened_at: row.opened_at,
         asked_at: row.asked_at,
-        actor: Actor::system(row.ws, row.workspace, row.circle),
+        actor: Actor::for_guest(tx, row.ws, row.workspace, row.circle)?,
         generation: row.generation,
     })
 }

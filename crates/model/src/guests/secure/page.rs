@@ -6,6 +6,7 @@ use base::error::{Error, Result};
 use base::ids::MessageId;
 use db::Tx;
 
+use crate::branding::{self, Branding};
 use crate::guests::secure::content::{self, ProtectedContent, ProtectedFile};
 use crate::guests::secure::links::SecureLink;
 
@@ -20,18 +21,21 @@ db::row! {
         pub workspace: String = "w.name",
         pub author: Option<String> = "m.from_name",
         pub written_at: i64 = "m.at",
+    } later {
+        pub branding: Branding,
     }
 }
 
 pub fn front(tx: &mut Tx<'_>, link: &SecureLink) -> Result<SecureFront> {
-    Ok(tx.one(
+    let front: SecureFront = tx.one(
         &format!(
             "SELECT {} FROM messages m JOIN workspaces w ON w.ws = m.ws
              WHERE m.ws = ?1 AND m.id = ?2",
             SecureFront::COLUMNS
         ),
         &[&link.actor.ws, &link.message],
-    )?)
+    )?;
+    Ok(SecureFront { branding: branding::load(tx, link.actor.ws)?, ..front })
 }
 
 /// The page of somebody who has proven their address.

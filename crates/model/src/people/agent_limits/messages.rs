@@ -11,6 +11,7 @@ use base::security::agent_policy::{
 use db::Tx;
 use mail::{DomainName, MoneyAmount, money_amounts};
 
+use super::changes::{self, ConversationAct};
 use super::recent_acts::{self, ActKind};
 use super::unusual::{self, JudgedMessage};
 use super::{HAND_OVER, PolicyNote, limits_of, refusal};
@@ -102,6 +103,10 @@ pub fn count_message(
     let Some((agent, policy)) = limits_of(cx.actor) else { return Ok(()) };
     if policy.messages_per_hour.is_some() || policy.per_customer_per_day.is_some() {
         note(tx, cx, agent, ActKind::Message, conversation, message)?;
+    }
+    if policy.bulk_per_minutes.is_some() {
+        // Who writes to very many at once is stopped like who changes them, and what has not left is taken back.
+        changes::admit_change(tx, cx, conversation.notice_place(), false, ConversationAct::Change)?;
     }
     count_mails(tx, cx, recipients.everybody().map(Party::address), message.as_str())
 }

@@ -22,12 +22,22 @@ use crate::people::notifications::wording::{self, NoticeMail};
 /// Facts of one person that are read at once; what is due beyond them follows.
 const FACTS_READ: i64 = 1_000;
 
+/// Writes the mail about a draft for a person who approves by mail; none for others.
+pub type DraftMailWriter = fn(
+    &mut Tx<'_>,
+    &Cx<'_>,
+    &UserId,
+    &NotifiedConversation,
+    &NoticeSettings,
+) -> Result<Option<NoticeMail>>;
+
 /// Tells a person everything that is due. `is_open` says whether a conversation is open in front of them.
 pub fn tell_due(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     person: &UserId,
     is_open: &dyn Fn(&ConversationId) -> bool,
+    draft_mail: DraftMailWriter,
 ) -> Result<bool> {
     let ws = cx.actor.ws;
     let Some(reader) = actor_of(tx, cx, person)? else {
@@ -50,7 +60,8 @@ pub fn tell_due(
             None => forget(tx, ws, person, &fact)?,
         }
     }
-    let sending = Sending { person, settings, browsers: push::browsers(tx, cx, person)? };
+    let browsers = push::browsers(tx, cx, person)?;
+    let sending = Sending { person, settings, browsers, draft_mail };
     mail_language::of_person(tx, ws, person)?.run(|| sending.send(tx, cx, told))?;
     tx.exec(
         "DELETE FROM notice_facts
@@ -72,8 +83,8 @@ pub fn seen_circle(
     Ok(found.map(|found| found.circle).filter(|circle| reader.sees(circle)))
 }
 
-/// A person as an actor, with everything that they see.
-fn actor_of(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<Option<Actor>> {
+/// A person of the team as an actor, with everything that they see.
+pub fn actor_of(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<Option<Actor>> {
     let ws = cx.actor.ws;
     let found: Option<(String, Role)> =
         tx.opt("SELECT name, role FROM users WHERE ws = ?1 AND id = ?2", &[&ws, person])?;
@@ -239,6 +250,7 @@ struct Sending<'a> {
     person: &'a UserId,
     settings: NoticeSettings,
     browsers: Vec<SubscribedBrowser>,
+    draft_mail: DraftMailWriter,
 }
 
 impl Sending<'_> {
@@ -291,7 +303,24 @@ impl Sending<'_> {
                 }
                 Ok(())
             }
-            NoticeChannel::Mail => self.mail(tx, cx, &one.mail(names, cx.public_url), &[&one.id]),
+            NoticeChannel::Mail => {
+                let told = self.mail_draft(tx, cx, one)?;
+                if told && one.facts.iter().all(|fact| fact.kind == NoticeKind::DraftWaits) {
+                    return Ok(());
+                }
+                self.mail(tx, cx, &one.mail(names, cx.public_url), &[&one.id])
+            }
+        }
+    }
+
+    /// The mail by which a person approves a draft; false where they are told of it as of everything else.
+    fn mail_draft(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, one: &NotifiedConversation) -> Result<bool> {
+        if one.facts.iter().all(|fact| fact.kind != NoticeKind::DraftWaits) {
+            return Ok(false);
+        }
+        match (self.draft_mail)(tx, cx, self.person, one, &self.settings)? {
+            Some(mail) => self.mail(tx, cx, &mail, &[&one.id]).map(|()| true),
+            None => Ok(false),
         }
     }
 

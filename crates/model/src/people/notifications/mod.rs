@@ -5,7 +5,7 @@
 pub mod choices;
 pub mod dispatch;
 pub mod facts;
-mod notified_conversation;
+pub mod notified_conversation;
 pub mod push;
 pub mod settings;
-pub(crate) mod wording;
+pub mod wording;

@@ -8,6 +8,7 @@ use base::error::{Error, Result};
 use base::ids::{ConversationId, SessionId, SubscriptionId, UserId};
 use base::limits::{DEVICE_CHARS, SESSION_IDLE_MS, SESSION_MS};
 use base::security::web_push::{PushTarget, VapidKey};
+use base::workspaces::samples::refuse_in_sample;
 use db::Tx;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -103,6 +104,7 @@ pub fn subscribe(
     device: &str,
     target: &PushTarget,
 ) -> Result<SubscriptionId> {
+    refuse_in_sample(tx, cx.actor.ws)?;
     if !target.is_usable() {
         return Err(Error::invalid("browser", "This browser gave keys that cannot be used."));
     }

@@ -38,6 +38,8 @@ db::row! {
         pub quiet_to: Option<i64>,
         /// The days on which quiet hours begin, Monday first, as `1111100`.
         pub quiet_days: String,
+        /// Mails about drafts have their words, and a link to approve.
+        pub approves_by_mail: bool,
     }
 }
 
@@ -51,6 +53,7 @@ impl Default for NoticeSettings {
             quiet_from: None,
             quiet_to: None,
             quiet_days: "1111111".into(),
+            approves_by_mail: false,
         }
     }
 }
@@ -75,12 +78,14 @@ impl NoticeSettings {
     pub fn keep(&self, tx: &mut Tx<'_>, ws: i64, person: &UserId) -> Result<()> {
         tx.exec(
             "INSERT INTO notice_settings (
-                ws, person, zone, shows_names, digest, digest_minute, quiet_from, quiet_to, quiet_days
-             ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                ws, person, zone, shows_names, digest, digest_minute, quiet_from, quiet_to, quiet_days,
+                approves_by_mail
+             ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
              ON CONFLICT (ws, person) DO UPDATE
              SET zone = excluded.zone, shows_names = excluded.shows_names, digest = excluded.digest,
                  digest_minute = excluded.digest_minute, quiet_from = excluded.quiet_from,
-                 quiet_to = excluded.quiet_to, quiet_days = excluded.quiet_days",
+                 quiet_to = excluded.quiet_to, quiet_days = excluded.quiet_days,
+                 approves_by_mail = excluded.approves_by_mail",
             &[
                 &ws,
                 person,
@@ -91,6 +96,7 @@ impl NoticeSettings {
                 &self.quiet_from,
                 &self.quiet_to,
                 &self.quiet_days,
+                &self.approves_by_mail,
             ],
         )?;
         Ok(())

@@ -211,14 +211,15 @@ fn address(public_url: &str, conversation: &ConversationId) -> String {
     format!("{public_url}/conversations/{conversation}")
 }
 
-fn footer(public_url: &str) -> String {
+/// Where the choice of notices is.
+pub fn footer(public_url: &str) -> String {
     let address = format!("{public_url}/settings/notifications");
     let line = t!("What you are told of, and how: {address}", address);
     format!("{line}\n")
 }
 
 /// One line of at most so many characters.
-fn clip(text: &str, most: usize) -> String {
+pub fn clip(text: &str, most: usize) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.chars().count() > most {
         true => line.chars().take(most - 1).chain(['…']).collect(),

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::event_values::{AskKind, DraftAuthor, EventActor, EventAuthor, EventValue};
 use super::{EventField, Turn, WebhookEvent, WebhookEventType};
+use crate::conversations::timeline::TargetKind;
 use crate::messages::send_failure::SendFailure;
 
 /// Declares an event once: its name, when it is sent, the fields of `data` but `summary` and `url`,
@@ -239,6 +240,39 @@ event! {
         kinds: &'a [ConversationRisk],
     }
     |_, _| "A message came in that looks dangerous"
+}
+
+event! {
+    "satisfaction.rated", "A customer said how a closed conversation was", opt_in;
+    SatisfactionRated {
+        conversation_id: &'a ConversationId,
+        /// From 1 to 5, the best.
+        score: i64,
+        comment: Option<&'a str> = optional,
+    }
+    |event, _| format!("A customer rated a conversation with {} of 5", event.score)
+}
+
+event! {
+    "draft.waiting", "A draft waits for a person to approve it", opt_in;
+    DraftWaiting {
+        conversation_id: &'a ConversationId,
+        message_id: &'a MessageId,
+        drafted_by: EventActor<'a>,
+    }
+    |_, name| format!("A draft of {name} waits for approval")
+}
+
+event! {
+    "target.missed", "A response target was missed", opt_in;
+    TargetMissed {
+        conversation_id: &'a ConversationId,
+        target: TargetKind,
+    }
+    |event, _| match event.target {
+        TargetKind::Answer => "The first answer is late",
+        TargetKind::Close => "A conversation was to be closed by now",
+    }
 }
 
 event! {

@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Turn;
+use crate::conversations::timeline::TargetKind;
 use crate::messages::send_failure::SendFailure;
 
 /// A type that a field of an event can have.
@@ -102,6 +103,12 @@ impl EventValue for Moment {
 impl EventValue for Turn {
     fn schema() -> Value {
         json!({ "type": "string", "enum": Turn::NAMES })
+    }
+}
+
+impl EventValue for TargetKind {
+    fn schema() -> Value {
+        json!({ "type": "string", "enum": TargetKind::NAMES })
     }
 }
 

@@ -16,10 +16,13 @@ use serde::Serialize;
 use serde::ser::Error as _;
 use serde_json::{Map, Value};
 
+use super::WebhookFormat;
+
 pub use declared::{
     AgentPaused, AskCompleted, BookingCancelled, BookingCreated, BookingEventFields, ClientReplied,
-    ConversationAssigned, ConversationCreated, DraftApproved, MessageFailed, MessageFlagged,
-    MessageSent, ScoutHeld, TurnChanged, WebhookTest,
+    ConversationAssigned, ConversationCreated, DraftApproved, DraftWaiting, MessageFailed,
+    MessageFlagged, MessageSent, SatisfactionRated, ScoutHeld, TargetMissed, TurnChanged,
+    WebhookTest,
 };
 pub use event_values::{AskKind, DraftAuthor, EventActor, EventAuthor, id_schema};
 
@@ -62,6 +65,16 @@ impl WebhookEventType {
         self.by_choice = true;
         self
     }
+
+    /// True when webhooks of this format hear it only if they chose it. A chat hears nothing else, and only of
+    /// conversations.
+    pub fn is_chosen_by(&self, format: WebhookFormat) -> bool {
+        if format.is_chat() {
+            (self.fields)().iter().any(|field| field.name == CONVERSATION)
+        } else {
+            self.by_choice
+        }
+    }
 }
 
 /// A field of an event, with its JSON Schema.
@@ -98,7 +111,18 @@ pub const EVENTS: &[&WebhookEventType] = &[
     &MessageFailed::TYPE,
     &AgentPaused::TYPE,
     &MessageFlagged::TYPE,
+    &SatisfactionRated::TYPE,
+    &DraftWaiting::TYPE,
+    &TargetMissed::TYPE,
     &WebhookTest::TYPE,
+];
+
+/// What a webhook of a chat hears until somebody chooses otherwise.
+pub const CHAT_EVENTS_AT_FIRST: &[&str] = &[
+    ScoutHeld::TYPE.name,
+    ConversationCreated::TYPE.name,
+    DraftWaiting::TYPE.name,
+    TargetMissed::TYPE.name,
 ];
 
 /// The names of all events.
@@ -106,9 +130,17 @@ pub fn names() -> Vec<&'static str> {
     EVENTS.iter().map(|event| event.name).collect()
 }
 
-/// The names of the events that only webhooks hear that choose them.
-pub fn opt_in_names() -> Vec<&'static str> {
-    EVENTS.iter().filter(|event| event.by_choice).map(|event| event.name).collect()
+/// The names of the events that webhooks of a format hear only if they choose them.
+pub fn choosable_names(format: WebhookFormat) -> Vec<&'static str> {
+    EVENTS.iter().filter(|event| event.is_chosen_by(format)).map(|event| event.name).collect()
+}
+
+/// The names of the events that webhooks of some format choose.
+pub fn all_choosable_names() -> Vec<&'static str> {
+    let is_chosen = |event: &WebhookEventType| {
+        WebhookFormat::ALL.iter().any(|format| event.is_chosen_by(*format))
+    };
+    EVENTS.iter().filter(|event| is_chosen(event)).map(|event| event.name).collect()
 }
 
 /// The envelope of section 2.10, in its own order.
@@ -245,7 +277,9 @@ fn plan(
     if hears.is_empty() {
         return Ok(());
     }
-    let chosen = if event_type.by_choice { in_list(event_type) } else { "%".into() };
+    let (named, any) = (in_list(event_type), "%".to_owned());
+    let chosen = if event_type.by_choice { &named } else { &any };
+    let chosen_by_chat = if only.is_none() { &named } else { &any };
     tx.exec_soon(
         "INSERT INTO deliveries (ws, webhook, event, type, state, attempts, next_attempt_at, created_at)
          SELECT h.ws, h.id, ?1, CAST(?6 AS TEXT),
@@ -255,7 +289,9 @@ fn plan(
                 CAST(?2 AS BIGINT)
          FROM webhooks h JOIN workspaces w ON w.ws = h.ws
          WHERE h.ws = ?3 AND h.circle = ?4 AND h.livemode = ?5
-           AND h.id = coalesce(CAST(?7 AS TEXT), h.id) AND h.chosen_events LIKE ?8",
+           AND h.id = coalesce(CAST(?7 AS TEXT), h.id)
+           AND h.chosen_events LIKE
+               CASE WHEN h.format = 'mailroom' THEN CAST(?8 AS TEXT) ELSE CAST(?9 AS TEXT) END",
         &[
             id,
             &cx.now,
@@ -264,7 +300,8 @@ fn plan(
             &!circle.is_sandbox(),
             &event_type.name,
             &only,
-            &chosen,
+            chosen,
+            chosen_by_chat,
         ],
     )?;
     tx.wake(Queue::Deliveries);

@@ -32,7 +32,11 @@ pub fn of_error(error: &Error, rate: RateStatus) -> ApiResponse {
         reply.extra.push((header::WWW_AUTHENTICATE, "Bearer".into()));
     }
     if status == StatusCode::TOO_MANY_REQUESTS {
-        reply.extra.push((header::RETRY_AFTER, rate.resets_in.to_string()));
+        let resets_in = match error {
+            Error::Throttled { resets_in, .. } => *resets_in,
+            _ => rate.resets_in,
+        };
+        reply.extra.push((header::RETRY_AFTER, resets_in.to_string()));
     }
     if status == StatusCode::SERVICE_UNAVAILABLE {
         reply.extra.push((header::RETRY_AFTER, OUTAGE_RETRY_SECONDS.to_string()));

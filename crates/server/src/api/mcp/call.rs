@@ -3,7 +3,7 @@
 use api::calls::{ApiCall, NO_API};
 use api::fields::{check_body, one_problem};
 use api::idempotency::IdempotencyKey;
-use api::operations::{ListCount, Operation, OperationOutput};
+use api::operations::{ListCount, Operation, OperationOutput, find_by_name};
 use axum::body::Bytes;
 use base::error::{Error, ValidationErrors};
 use base::security::api_key::KeyHash;
@@ -36,11 +36,17 @@ pub fn call(operation: &'static Operation, key: KeyHash, arguments: Value) -> Ap
     ApiCall { operation, key, id, raw: arguments, input, idempotency_key }
 }
 
+/// The call of an operation of this name, for a method that is no tool call.
+pub fn call_by_name(name: &str, key: KeyHash, arguments: Value) -> ApiCall {
+    call(find_by_name(name).expect("an operation of the table"), key, arguments)
+}
+
 /// A sentence that names the arguments a tool does not have; `None` when it has all of them.
 pub fn ignored_arguments(operation: &Operation, arguments: &Value) -> Option<String> {
     let is_known = |name: &str| {
         operation.fields.iter().any(|field| field.name == name)
             || (name == ID && operation.has_id())
+            || Some(name) == other_name_of_id(operation)
             || (name == IDEMPOTENCY_KEY && operation.takes_idempotency_key())
     };
     let unknown = arguments.as_object()?.keys().filter(|name| !is_known(name));
@@ -50,12 +56,19 @@ pub fn ignored_arguments(operation: &Operation, arguments: &Value) -> Option<Str
         .then(|| format!("Ignored, because this tool has no such argument: {}.", shown.join(", ")))
 }
 
-fn cut(name: &str) -> String {
+/// The beginning of a name that somebody else chose.
+pub fn cut(name: &str) -> String {
     name.chars().take(IGNORED_CHARS).collect()
 }
 
+/// What the answer that gives an id calls it, where a tool takes it by that name, too.
+fn other_name_of_id(operation: &Operation) -> Option<&'static str> {
+    (operation.name == "undo").then_some("undoId")
+}
+
 fn id(operation: &Operation, arguments: &Value) -> Result<Option<String>, ValidationErrors> {
-    match arguments.get(ID) {
+    let other = || arguments.get(other_name_of_id(operation)?);
+    match arguments.get(ID).or_else(other) {
         _ if !operation.has_id() => Ok(None),
         Some(Value::String(id)) => Ok(Some(id.clone())),
         Some(_) => Err(one_problem(ID, "must be a string")),
@@ -217,12 +230,20 @@ fn advice(error: &Error) -> Option<&'static str> {
         Error::AgentPaused => Some(
             "Nothing was changed. Tell your user that the key is paused, and do not try again.",
         ),
+        Error::Suspended { .. } => Some(
+            "Nothing was changed. Tell your user that the workspace is suspended, and do not try again.",
+        ),
+        Error::LimitReached(_) => Some(
+            "Nothing was changed. Tell your user which limit of the workspace is reached; trying again does not help.",
+        ),
         Error::KeyReused => {
             Some("Nothing was changed. Choose another idempotencyKey for another request.")
         }
         Error::Forbidden(_) => Some("Nothing was changed."),
         Error::Unauthorized
         | Error::TooMany(_)
+        | Error::Throttled { .. }
+        | Error::ClosedForNow
         | Error::Store(_)
         | Error::Files(_)
         | Error::LostFile => None,

@@ -12,6 +12,8 @@ use super::protocol_version::ProtocolVersion;
 
 /// How a client may keep the list of tools, which depends on its key: for itself, five minutes.
 pub const KEPT: &str = r#""ttlMs":300000,"cacheScope":"private""#;
+/// The same of what may have changed a moment later.
+pub const NOT_KEPT: &str = r#""ttlMs":0,"cacheScope":"private""#;
 
 /// Bytes of a response around its id and members, and a few more.
 const FRAME_BYTES: usize = 64;
@@ -53,6 +55,24 @@ pub fn result_body(asked: &Asked, members: &str) -> Bytes {
     let mut response = Response::begin(asked, members.len());
     response.members.extend_from_slice(members.as_bytes());
     response.end()
+}
+
+/// A result that asks the client for something, after which it sends the same request once more with the state.
+pub fn input_required_body(asked: &Asked, requests: &Value, state: &str) -> Bytes {
+    let meta = json!({ "io.modelcontextprotocol/serverInfo": server_info() });
+    let result = json!({
+        "resultType": "input_required",
+        "inputRequests": requests,
+        "requestState": state,
+        "_meta": meta,
+    });
+    json!({ "jsonrpc": "2.0", "id": asked.id, "result": result }).to_string().into()
+}
+
+/// The members of a tool's result that is one sentence.
+pub fn text_result_members(sentence: &str) -> String {
+    let content = json!([{ "type": "text", "text": sentence }]);
+    format!("\"content\":{content},\"isError\":false")
 }
 
 pub fn error_body(id: &Value, failure: &JsonRpcError) -> Bytes {

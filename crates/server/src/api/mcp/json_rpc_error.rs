@@ -17,6 +17,8 @@ const NOT_JSON: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
 const UNKNOWN_METHOD: i32 = -32601;
 const INVALID_PARAMS: i32 = -32602;
+/// In the legacy era; in the modern one nothing at an address is a wrong parameter.
+const RESOURCE_NOT_FOUND: i32 = -32002;
 const HEADER_MISMATCH: i32 = -32020;
 const UNSUPPORTED_VERSION: i32 = -32022;
 /// The key, its rate or its plan; the HTTP status tells which.
@@ -32,11 +34,23 @@ impl JsonRpcError {
     }
 
     pub fn unknown_method() -> JsonRpcError {
-        JsonRpcError::new(UNKNOWN_METHOD, "This server has no such method: it offers tools.".into())
+        let sentence =
+            "This server has no such method: it offers tools, resources, prompts and completion.";
+        JsonRpcError::new(UNKNOWN_METHOD, sentence.into())
     }
 
     pub fn invalid_params(sentence: &str) -> JsonRpcError {
         JsonRpcError::new(INVALID_PARAMS, sentence.into())
+    }
+
+    /// Nothing is at an address, or nothing that the key can see.
+    pub fn resource_not_found(version: ProtocolVersion, uri: &str, sentence: &str) -> JsonRpcError {
+        let code = match version {
+            ProtocolVersion::Modern => INVALID_PARAMS,
+            ProtocolVersion::Legacy => RESOURCE_NOT_FOUND,
+        };
+        let data = Some(Box::new(json!({ "uri": uri })));
+        JsonRpcError { data, ..JsonRpcError::new(code, sentence.into()) }
     }
 
     pub fn header_mismatch(header: &str) -> JsonRpcError {
@@ -64,7 +78,9 @@ impl JsonRpcError {
     /// In the legacy era a request that can be read is answered 200, whatever the answer is.
     pub fn status(&self, version: ProtocolVersion) -> StatusCode {
         match (version, self.code) {
-            (ProtocolVersion::Legacy, UNKNOWN_METHOD | INVALID_PARAMS) => StatusCode::OK,
+            (ProtocolVersion::Legacy, UNKNOWN_METHOD | INVALID_PARAMS | RESOURCE_NOT_FOUND) => {
+                StatusCode::OK
+            }
             (ProtocolVersion::Modern, UNKNOWN_METHOD) => StatusCode::NOT_FOUND,
             _ => StatusCode::BAD_REQUEST,
         }

@@ -8,7 +8,7 @@ use super::routing::Routing;
 
 pub enum JsonRpcMessage {
     Request { id: Value, version: ProtocolVersion, method: String, params: Map<String, Value> },
-    Notification,
+    Notification { method: String, params: Map<String, Value> },
 }
 
 /// An invalid message, with the id for the error response.
@@ -45,7 +45,13 @@ pub fn parse(routing: &Routing, body: &[u8]) -> Result<JsonRpcMessage, JsonRpcPa
     };
     let Some(id) = id else {
         return match routing.check_notification() {
-            Ok(()) => Ok(JsonRpcMessage::Notification),
+            Ok(()) => {
+                let params = match message.remove("params") {
+                    Some(Value::Object(params)) => params,
+                    _ => Map::new(),
+                };
+                Ok(JsonRpcMessage::Notification { method, params })
+            }
             Err(failure) => Err(wrong(failure)),
         };
     };

@@ -3,13 +3,20 @@
 //! which every request tells its version by itself, and the older one, which begins with
 //! `initialize`. Keys, rate, plan and origins are checked by the same code as for REST (`api/http`).
 
+mod arguments;
 mod call;
+mod completion;
+mod confirmation;
+mod draft_app;
 mod envelope;
 mod instructions;
 mod json_rpc_error;
 mod list_text;
 mod message;
+mod progress;
+mod prompts;
 mod protocol_version;
+mod resources;
 mod routing;
 mod short_text;
 mod tools;
@@ -17,7 +24,8 @@ mod tools;
 use std::sync::Arc;
 
 use actions::integrations::oauth_consent::oauth_works_at;
-use api::operations::{self, Operation};
+use api::calls::ApiCall;
+use api::operations::{self, Operation, OperationOutput};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -33,6 +41,7 @@ use call::ToolCall;
 use envelope::{error_body, result_body};
 use json_rpc_error::JsonRpcError;
 use message::{JsonRpcMessage, JsonRpcParseError};
+use progress::{EventStream, FollowedCalls};
 use protocol_version::{LEGACY, ProtocolVersion, VERSIONS};
 use routing::Routing;
 use tools::ToolSet;
@@ -46,20 +55,29 @@ pub const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource/mcp";
 struct McpServer {
     context: ApiContext,
     tools: ToolSet,
+    /// The calls whose progress is told.
+    followed: Arc<FollowedCalls>,
 }
 
 /// Serves every request as one to [`PATH`].
 pub fn router(context: ApiContext) -> Router {
-    let tools = ToolSet::new();
-    Router::new().fallback(handle).with_state(Arc::new(McpServer { context, tools }))
+    let (tools, followed) = (ToolSet::new(), Arc::default());
+    Router::new().fallback(handle).with_state(Arc::new(McpServer { context, tools, followed }))
 }
 
 async fn handle(State(server): State<Arc<McpServer>>, request: Request<Body>) -> Response<Body> {
-    server.context.respond(PATH, request, |request| answer(&server, request)).await
+    let stream = EventStream::default();
+    let response =
+        server.context.respond(PATH, request, |request| answer(&server, request, &stream)).await;
+    stream.put_into(response)
 }
 
 /// Answers one HTTP request. Every POST is counted and needs a key, whatever it holds.
-async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
+async fn answer(
+    server: &Arc<McpServer>,
+    request: Request<Body>,
+    stream: &EventStream,
+) -> ApiResponse {
     let context = &server.context;
     if request.method() != Method::POST {
         let sentence = "This address takes POST: it has no sessions and opens no streams.";
@@ -80,6 +98,7 @@ async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
         return context.refuse(StatusCode::NOT_ACCEPTABLE, sentence);
     }
     let routing = Routing::of(request.headers());
+    let takes_events = progress::takes_events(request.headers());
     let body = match context.read_body(key, request).await {
         Ok(body) => body,
         Err(UnreadBody::Body(status)) => {
@@ -95,7 +114,9 @@ async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
         }
     };
     match message::parse(&routing, &body) {
-        Ok(JsonRpcMessage::Notification) => acknowledge(server, key).await,
+        Ok(JsonRpcMessage::Notification { method, params }) => {
+            acknowledge(server, key, &method, &params).await
+        }
         Ok(JsonRpcMessage::Request { id, version, method, params }) => {
             let knows_structured_content = routing.knows_structured_content();
             let asked = Asked {
@@ -104,8 +125,10 @@ async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
                 knows_structured_content,
                 wants_whole_body: routing.wants_whole_body() || !knows_structured_content,
                 with_token: key.is_access_token(),
+                takes_events,
+                opens_addresses: confirmation::opens_addresses(version, &params),
             };
-            respond(server, key, &asked, &method, params).await
+            respond(server, key, &asked, (method.as_str(), params), stream).await
         }
         Err(JsonRpcParseError { id, failure }) => {
             let asked = Asked {
@@ -114,6 +137,8 @@ async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
                 knows_structured_content: false,
                 wants_whole_body: false,
                 with_token: false,
+                takes_events: false,
+                opens_addresses: false,
             };
             with_key(server, key, &asked, |_| Err(failure)).await
         }
@@ -121,6 +146,7 @@ async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
 }
 
 /// The id and protocol era of the response, and whether its client can read structured content.
+#[derive(Clone)]
 struct Asked {
     id: Value,
     version: ProtocolVersion,
@@ -129,11 +155,23 @@ struct Asked {
     wants_whole_body: bool,
     /// It came with a token, to which a person can add scopes.
     with_token: bool,
+    /// Its client reads a stream of events.
+    takes_events: bool,
+    /// Its client opens addresses for its user.
+    opens_addresses: bool,
 }
 
-/// A notification changes nothing here; its sender is told that it arrived.
-async fn acknowledge(server: &McpServer, key: KeyHash) -> ApiResponse {
+/// A notification may cancel a call, and changes nothing else; its sender is told that it arrived.
+async fn acknowledge(
+    server: &McpServer,
+    key: KeyHash,
+    method: &str,
+    params: &Map<String, Value>,
+) -> ApiResponse {
     let (result, rate) = ::api::calls::admit(&server.context.app, key).await;
+    if result.is_ok() && method == "notifications/cancelled" {
+        server.followed.cancel(key, params);
+    }
     match result {
         Ok(_) => ApiResponse {
             status: StatusCode::ACCEPTED,
@@ -146,35 +184,88 @@ async fn acknowledge(server: &McpServer, key: KeyHash) -> ApiResponse {
 }
 
 async fn respond(
+    server: &Arc<McpServer>,
+    key: KeyHash,
+    asked: &Asked,
+    (method, params): (&str, Map<String, Value>),
+    stream: &EventStream,
+) -> ApiResponse {
+    match method {
+        "tools/call" => call_tool(server, key, asked, params, stream).await,
+        "resources/list" => resources::list(server, key, asked, &params).await,
+        "resources/read" => resources::read(server, key, asked, &params).await,
+        "completion/complete" => completion::complete(server, key, asked, &params).await,
+        _ => {
+            let version = asked.version;
+            let answer = |scopes: &Scopes| describe(server, version, method, scopes, &params);
+            with_key(server, key, asked, answer).await
+        }
+    }
+}
+
+/// What a method tells that needs no operation.
+fn describe(
+    server: &McpServer,
+    version: ProtocolVersion,
+    method: &str,
+    scopes: &Scopes,
+    params: &Map<String, Value>,
+) -> Result<String, JsonRpcError> {
+    match (version, method) {
+        (_, "tools/list") => list_tools(server, version, scopes, params),
+        (_, "resources/templates/list") => resources::list_templates(params),
+        (_, "prompts/list") => prompts::list(params),
+        (_, "prompts/get") => prompts::get(params),
+        (ProtocolVersion::Modern, "server/discover") => Ok(discovery()),
+        (ProtocolVersion::Legacy, "initialize") => greeting(params),
+        (ProtocolVersion::Legacy, "ping") => Ok(String::new()),
+        _ => Err(JsonRpcError::unknown_method()),
+    }
+}
+
+async fn call_tool(
+    server: &Arc<McpServer>,
+    key: KeyHash,
+    asked: &Asked,
+    params: Map<String, Value>,
+    stream: &EventStream,
+) -> ApiResponse {
+    let token = progress::progress_token(&params).filter(|_| asked.takes_events);
+    if let Some(draft) =
+        confirmation::draft_of_repetition(&params).filter(|_| asked.opens_addresses)
+    {
+        return confirmation::outcome(server, key, asked, draft).await;
+    }
+    let (operation, arguments) = match tool_call(params) {
+        Ok(called) => called,
+        Err(failure) => return with_key(server, key, asked, |_| Err(failure)).await,
+    };
+    match token {
+        Some(token) => {
+            let call = (operation, arguments);
+            progress::follow_call(server, key, asked, call, (token, stream)).await
+        }
+        None => make_call(server, key, asked, operation, arguments).await,
+    }
+}
+
+/// Makes the call of a tool; the response is whole.
+async fn make_call(
     server: &McpServer,
     key: KeyHash,
     asked: &Asked,
-    method: &str,
-    params: Map<String, Value>,
+    operation: &'static Operation,
+    arguments: Value,
 ) -> ApiResponse {
-    let (operation, arguments) = match (asked.version, method) {
-        (_, "tools/call") => match tool_call(params) {
-            Ok(found) => found,
-            Err(failure) => return with_key(server, key, asked, |_| Err(failure)).await,
-        },
-        (_, "tools/list") => {
-            return with_key(server, key, asked, |scopes| list_tools(server, scopes, &params))
-                .await;
-        }
-        (ProtocolVersion::Modern, "server/discover") => {
-            return with_key(server, key, asked, |_| Ok(discovery())).await;
-        }
-        (ProtocolVersion::Legacy, "initialize") => {
-            return with_key(server, key, asked, |_| greeting(&params)).await;
-        }
-        (ProtocolVersion::Legacy, "ping") => {
-            return with_key(server, key, asked, |_| Ok(String::new())).await;
-        }
-        _ => return with_key(server, key, asked, |_| Err(JsonRpcError::unknown_method())).await,
-    };
     let ignored = call::ignored_arguments(operation, &arguments);
     let call = call::call(operation, key, arguments.clone());
     let (result, rate) = server.context.call(call).await;
+    if let Ok(output) = &result {
+        let conversation = arguments.get(tools::ID).and_then(Value::as_str);
+        if let Some(question) = confirmation::question(server, asked, conversation, output, rate) {
+            return question;
+        }
+    }
     let call = ToolCall { operation, arguments: &arguments, ignored: ignored.as_deref() };
     match call::outcome(asked, &call, result) {
         Ok(body) => ApiResponse { status: StatusCode::OK, body, rate, extra: Vec::new() },
@@ -220,6 +311,25 @@ async fn with_key(
     let (result, rate) = ::api::calls::admit(&server.context.app, key).await;
     match result {
         Ok(scopes) => respond_with(asked, answer(&scopes), rate),
+        Err(error) => error_response(&server.context, &error, rate, &asked.id),
+    }
+}
+
+/// Answers with what an operation gives, in another form than a tool's result. `refuse` says what is wrong
+/// with the request; what is wrong with the key, its rate or its plan is told as everywhere.
+async fn with_operation(
+    server: &McpServer,
+    asked: &Asked,
+    call: ApiCall,
+    answer: impl FnOnce(&OperationOutput) -> Result<String, JsonRpcError>,
+    refuse: impl FnOnce(&Error) -> JsonRpcError,
+) -> ApiResponse {
+    let (result, rate) = server.context.call(call).await;
+    match result {
+        Ok(output) => respond_with(asked, answer(&output), rate),
+        Err(error @ (Error::NotFound(_) | Error::Invalid(_))) => {
+            respond_with(asked, Err(refuse(&error)), rate)
+        }
         Err(error) => error_response(&server.context, &error, rate, &asked.id),
     }
 }
@@ -320,13 +430,21 @@ fn takes_json(headers: &HeaderMap) -> bool {
 
 fn list_tools(
     server: &McpServer,
+    version: ProtocolVersion,
     scopes: &Scopes,
     params: &Map<String, Value>,
 ) -> Result<String, JsonRpcError> {
-    if params.contains_key("cursor") {
-        return Err(JsonRpcError::invalid_params("cursor: the list of tools has one page"));
+    check_no_cursor(params)?;
+    let tools = server.tools.open_to(scopes, draft_app::is_shown(version, params));
+    Ok(format!("\"tools\":{tools},{}", envelope::KEPT))
+}
+
+/// For a list that has one page.
+fn check_no_cursor(params: &Map<String, Value>) -> Result<(), JsonRpcError> {
+    match params.get("cursor") {
+        None => Ok(()),
+        Some(_) => Err(JsonRpcError::invalid_params("cursor: this list has one page")),
     }
-    Ok(format!("\"tools\":{},{}", server.tools.open_to(scopes), envelope::KEPT))
 }
 
 /// What a client of the current era asks first, if it asks at all.
@@ -340,8 +458,9 @@ fn discovery() -> String {
     )
 }
 
-/// There are tools and nothing else, and their list does not change while a client is connected.
-const CAPABILITIES: &str = r#"{"tools":{}}"#;
+/// Nothing is sent but answers to requests, so there is no news of lists and resources; log messages are deprecated
+/// in the current version of the protocol.
+const CAPABILITIES: &str = r#"{"completions":{},"extensions":{"io.modelcontextprotocol/ui":{}},"prompts":{},"resources":{},"tools":{}}"#;
 
 /// `initialize`: the version that the client offers if it is known, else the newest of that era.
 fn greeting(params: &Map<String, Value>) -> Result<String, JsonRpcError> {

@@ -110,8 +110,8 @@ impl Routing {
         if !self.method.says(method) {
             return Err(mismatch(&METHOD));
         }
-        let tool = params.get("name").and_then(Value::as_str).filter(|_| method == "tools/call");
-        if tool.is_some_and(|name| !self.name.says_encoded(name)) {
+        let name = naming_member(method).and_then(|member| params.get(member)?.as_str());
+        if name.is_some_and(|name| !self.name.says_encoded(name)) {
             return Err(mismatch(&NAME));
         }
         if version != MODERN {
@@ -135,6 +135,15 @@ impl Header {
             None => text == wanted,
             Some(encoded) => STANDARD.decode(encoded).is_ok_and(|bytes| bytes == wanted.as_bytes()),
         }
+    }
+}
+
+/// The member of a request that names what it is about, which a header repeats.
+fn naming_member(method: &str) -> Option<&'static str> {
+    match method {
+        "tools/call" | "prompts/get" => Some("name"),
+        "resources/read" => Some("uri"),
+        _ => None,
     }
 }
 

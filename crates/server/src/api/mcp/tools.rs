@@ -1,10 +1,14 @@
 //! The operation table as MCP tools. Everything but the choice by scope is the same for every
 //! key, so it is made once, when the door opens.
 
+use std::borrow::Cow;
+
 use api::fields::object_schema;
 use api::operations::{OPERATIONS, Operation, Tool};
 use base::security::scopes::Scopes;
 use serde_json::{Value, json};
+
+use super::draft_app;
 
 /// The argument for what stands in the path of a REST request.
 pub const ID: &str = "id";
@@ -23,10 +27,20 @@ impl ToolSet {
         ToolSet(OPERATIONS.iter().filter_map(described).collect())
     }
 
-    /// The tools that a key of these scopes can use, as a JSON array.
-    pub fn open_to(&self, scopes: &Scopes) -> String {
+    /// The tools that a key of these scopes can use, as a JSON array; with their pages for a client that shows
+    /// such.
+    pub fn open_to(&self, scopes: &Scopes, with_pages: bool) -> String {
         let open = self.0.iter().filter(|(operation, _)| operation.scope.is_met_at_all(scopes));
-        let tools: Vec<&str> = open.map(|(_, tool)| tool.as_str()).collect();
+        let meta = draft_app::tool_meta();
+        let tools: Vec<Cow<'_, str>> = open
+            .map(|(operation, tool)| {
+                let name = operation.tool.as_ref().map_or("", |tool| tool.name);
+                match (with_pages && draft_app::TOOLS.contains(&name), tool.strip_suffix('}')) {
+                    (true, Some(members)) => Cow::Owned(format!("{members},\"_meta\":{meta}}}")),
+                    _ => Cow::Borrowed(tool.as_str()),
+                }
+            })
+            .collect();
         format!("[{}]", tools.join(","))
     }
 }

@@ -12,6 +12,7 @@ use base::time::{Clock, SystemClock};
 use clap::{Args, Subcommand};
 use jobs::finish_deletions;
 use maintenance::check::CheckReport;
+use maintenance::dump::DumpScope;
 use maintenance::sweep::SweptBlobs;
 use maintenance::{check, dump, reindex, sweep, waiting};
 use node::data_lock::DataLock;
@@ -79,6 +80,7 @@ impl Backup {
             store: app.store.clone(),
             blobs: app.blobs.clone(),
             ids: app.ids.clone(),
+            scope: DumpScope::Installation,
             key_folder: (!self.without_key).then(|| settings.data.clone()),
             progress: Arc::new(show_progress),
         };

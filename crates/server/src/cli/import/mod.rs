@@ -3,7 +3,7 @@
 
 mod account;
 mod batches;
-mod help_desk;
+pub mod help_desk;
 mod listing;
 mod mbox;
 mod report;

@@ -1,11 +1,16 @@
 //! The administrative commands. They work on the database itself, whether or not a server runs.
 
 use actions::inboxes::imap_accounts;
+use actions::inboxes::satisfaction;
 use actions::inboxes::setup::{self, NewWorkspace};
 use actions::sign_in::sessions;
+use actions::workspace::customer_page::{customer_page, set_customer_page};
 use base::actor::{self, Actor, Circle, Plan};
 use base::ids::MailboxId;
+use base::workspaces::resting;
 use clap::{Args, Subcommand};
+use customers::CustomerPageMode;
+use model::guests::satisfaction::SatisfactionMode;
 use model::mailboxes;
 use serde_json::json;
 
@@ -50,11 +55,7 @@ impl Setup {
         let (made, url) = app
             .act(&operator, move |tx, cx| {
                 let made = setup::set_up_workspace(tx, cx, &new)?;
-                let ws = setup::list_workspaces(tx)?
-                    .into_iter()
-                    .find(|listed| listed.id == made.workspace)
-                    .map_or(0, |listed| listed.ws);
-                let operator = Actor::system(ws, made.workspace.clone(), Circle::team());
+                let operator = Actor::system(made.ws, made.workspace.clone(), Circle::team());
                 let cx = &base::app::Cx { actor: &operator, ..*cx };
                 let url = sessions::make_sign_in_link(tx, cx, &made.owner)?;
                 Ok((made, url))
@@ -98,6 +99,15 @@ pub enum MailboxCommand {
         /// on or off
         #[arg(value_parser = ["on", "off"])]
         tags: String,
+        #[command(flatten)]
+        workspace: WorkspaceArgs,
+    },
+    /// Say or choose whether customers are asked how a closed conversation was, with two or five
+    /// choices
+    Satisfaction {
+        address: String,
+        #[arg(value_parser = word_of!(SatisfactionMode))]
+        choices: Option<SatisfactionMode>,
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
@@ -157,6 +167,21 @@ impl MailboxCommand {
                 .map_err(sentence)?;
                 print(workspace.output, &json!({ "ok": true }), "Set.");
             }
+            MailboxCommand::Satisfaction { address, choices, workspace } => {
+                let operator = workspace.operator(&app).await?;
+                let mode = app
+                    .act(&operator, move |tx, cx| {
+                        satisfaction::set_satisfaction_at(tx, cx, &address, choices)
+                    })
+                    .await
+                    .map_err(sentence)?;
+                let said = match mode {
+                    SatisfactionMode::Off => "Nobody is asked.",
+                    SatisfactionMode::Two => "Customers are asked, with two choices.",
+                    SatisfactionMode::Five => "Customers are asked, with five choices.",
+                };
+                print(workspace.output, &json!({ "satisfaction": mode }), said);
+            }
             MailboxCommand::List { by, workspace } => {
                 let mut viewer = workspace.operator(&app).await?;
                 if let Some(email) = by {
@@ -202,6 +227,27 @@ pub enum Workspace {
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
+    /// Say, or switch, whether customers have a page of their own; linked: replies name it too
+    CustomerPage {
+        #[arg(value_parser = word_of!(CustomerPageMode))]
+        mode: Option<CustomerPageMode>,
+        #[command(flatten)]
+        workspace: WorkspaceArgs,
+    },
+    /// Let nobody work with a workspace: pages say so, keys are refused, mail that comes in is put off,
+    /// nothing leaves; its data stay as they are
+    Suspend(crate::cli::workspaces::suspension::SuspendWorkspace),
+    /// Let a suspended workspace go on where it stood
+    Resume(crate::cli::workspaces::suspension::ResumeWorkspace),
+    /// Back up one workspace with its blobs, while everybody works
+    Backup(crate::cli::workspaces::workspace_backup::BackUpWorkspace),
+    /// Restore one workspace, from a backup of it alone or of everything: beside the old one, in its place, or as it
+    /// was
+    Restore(Box<crate::cli::workspaces::workspace_backup::RestoreWorkspace>),
+    /// Make a quiet copy of a workspace, from which nothing leaves
+    Copy(crate::cli::workspaces::workspace_copy::CopyWorkspace),
+    /// Say or set what a workspace may hold and do: messages, bytes, people, mails, calls
+    Limit(crate::cli::workspaces::workspace_limit::LimitWorkspace),
     /// Delete a workspace with everything in it; without --yes it says what would go
     Delete(crate::cli::workspaces::deletion::DeleteWorkspace),
     /// List the workspaces
@@ -224,19 +270,53 @@ impl Workspace {
                     .map_err(sentence)?;
                 print(workspace.output, &json!({ "ok": true }), "Set.");
             }
+            Workspace::CustomerPage { mode, workspace } => {
+                let operator = workspace.operator(&app).await?;
+                if let Some(mode) = mode {
+                    app.act(&operator, move |tx, cx| set_customer_page(tx, cx, mode))
+                        .await
+                        .map_err(sentence)?;
+                }
+                let (mode, url) = app.read(&operator, customer_page).await.map_err(sentence)?;
+                let said = match mode {
+                    CustomerPageMode::Off => "Customers have no page of their own.".to_owned(),
+                    CustomerPageMode::On => format!("Customers find their page at {url}"),
+                    CustomerPageMode::Linked => {
+                        format!("Customers find their page at {url}, and replies name it.")
+                    }
+                };
+                print(workspace.output, &json!({ "customerPage": mode, "url": url }), &said);
+            }
+            Workspace::Suspend(suspend) => return suspend.run(&app).await,
+            Workspace::Resume(resume) => return resume.run(&app).await,
+            Workspace::Backup(backup) => return backup.run(settings, &app).await,
+            Workspace::Restore(restore) => return restore.run(settings, &app).await,
+            Workspace::Copy(copy) => return copy.run(settings, &app).await,
+            Workspace::Limit(limit) => return limit.run(&app).await,
             Workspace::Delete(delete) => return delete.run(settings, &app).await,
             Workspace::Usage(usage) => return usage.run(&app).await,
             Workspace::List { output } => {
                 let list = workspaces(&app).await?;
+                let resting = app.store.read(resting::list_resting).await.map_err(sentence)?;
+                let rests = |ws: i64| {
+                    let state = resting.iter().find(|state| state.ws == ws);
+                    state.map(
+                        |state| if state.suspended_at.is_some() { "suspended" } else { "quiet" },
+                    )
+                };
                 // The log names a workspace by its number.
                 let shown = list.iter().map(|w| {
                     let (id, plan) = (&w.id, &w.plan);
-                    json!({ "id": id, "number": w.ws, "slug": w.slug, "name": w.name, "plan": plan })
+                    json!({
+                        "id": id, "number": w.ws, "slug": w.slug, "name": w.name, "plan": plan,
+                        "rests": rests(w.ws),
+                    })
                 });
                 let shown = json!({ "workspaces": shown.collect::<Vec<_>>() });
                 let lines = list.iter().map(|w| {
                     let plan = w.plan.as_str();
-                    format!("{}  {}  {} ({plan}), {} in the log", w.id, w.slug, w.name, w.ws)
+                    let rests = rests(w.ws).map_or(String::new(), |word| format!(", {word}"));
+                    format!("{}  {}  {} ({plan}), {} in the log{rests}", w.id, w.slug, w.name, w.ws)
                 });
                 print(output, &shown, &lines.collect::<Vec<_>>().join("\n"));
             }

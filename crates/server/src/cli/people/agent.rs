@@ -12,7 +12,11 @@ use crate::settings::Settings;
 pub enum AgentCommand {
     /// Show what an agent called, the latest first: arguments, outcome, and why it was refused
     Activity(ShowActivity),
-    /// Undo what an agent did since a time, and list what cannot be undone
+    /// Undo what an agent did, in the last day or since a time, and list what stays and why
+    ///
+    /// Status, tags, assignments, topics and snoozes are put back as far as nobody changed them since; notes are
+    /// hidden, merges parted, drafts discarded, mail that has not left is stopped, and bookings are cancelled. Mail that
+    /// has left stays sent.
     Undo(UndoAgent),
     /// Pause an agent: its key only reads, and what it has scheduled becomes drafts again
     Pause {

@@ -1,15 +1,19 @@
 //! What an agent asked for, and undoing what it did.
 
-use actions::integrations::agent_activity;
+use actions::integrations::{activity_csv, agent_activity};
 use base::actor::{Actor, Circles};
-use base::time::NamedTime;
+use base::limits::DAY_MS;
+use base::time::{Moment, NamedTime};
 use clap::Args;
-use model::people::agent_calls::CallFilter;
+use model::people::agent_calls::{AgentCall, CallFilter};
 use outbound::agent_undo::AgentUndo;
 use serde_json::{Value, json};
 
 use crate::cli::command::{CommandResult, WorkspaceArgs, open, print, sentence};
 use crate::settings::Settings;
+
+/// How far back an agent's acts are undone where no time is named.
+const UNDONE_MS: i64 = DAY_MS;
 
 #[derive(Args)]
 pub struct ShowActivity {
@@ -24,6 +28,15 @@ pub struct ShowActivity {
     /// Only calls that were refused or failed
     #[arg(long)]
     refused: bool,
+    /// Only calls in which all of these words stand: in arguments, refusals and ids
+    #[arg(long, value_name = "WORDS", default_value = "")]
+    words: String,
+    /// Only calls about this conversation (cnv_…)
+    #[arg(long, value_name = "ID")]
+    conversation: Option<String>,
+    /// Print as CSV, which spreadsheets read
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
     #[command(flatten)]
     workspace: WorkspaceArgs,
 }
@@ -32,9 +45,10 @@ pub struct ShowActivity {
 pub struct UndoAgent {
     /// The agent's name, or its id (agt_…)
     name: String,
-    /// What it did from this day or time (UTC) on, such as 2026-11-30T09:00:00Z
+    /// What it did from this day or time (UTC) on, such as 2026-11-30 or 2026-11-30T09:00:00Z; without it, within the
+    /// last 24 hours
     #[arg(long, value_name = "TIME")]
-    since: String,
+    since: Option<String>,
     #[command(flatten)]
     workspace: WorkspaceArgs,
 }
@@ -48,6 +62,7 @@ impl ShowActivity {
             operation: self.operation,
             refused: self.refused,
             before: None,
+            words: format!("{} {}", self.words, self.conversation.unwrap_or_default()),
         };
         let (operator, name) = (self.workspace.operator(&app).await?, self.name);
         let read = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
@@ -55,17 +70,11 @@ impl ShowActivity {
             agent_activity::export_calls(tx, cx, &agent, &filter)
         };
         let calls = app.read(&operator, read).await.map_err(sentence)?;
-        let shown = calls.iter().map(|call| {
-            json!({
-                "time": call.at,
-                "operation": call.operation,
-                "status": call.status,
-                "requestId": call.request,
-                "conversationId": call.conversation,
-                "arguments": serde_json::from_str::<Value>(&call.arguments).unwrap_or_default(),
-                "error": call.error,
-            })
-        });
+        if self.csv {
+            print!("{}", activity_csv::write(&calls));
+            return Ok(());
+        }
+        let shown = calls.iter().map(AgentCall::to_json);
         let lines = calls.iter().map(|call| {
             let why = call.error.as_deref().unwrap_or("");
             format!(
@@ -86,7 +95,7 @@ impl ShowActivity {
 impl UndoAgent {
     pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
-        let since = begin_of(&self.since)?;
+        let since = undone_since(self.since.as_deref(), app.clock.now())?;
         let (operator, name) = (self.workspace.operator(&app).await?, self.name);
         let find = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| -> base::error::Result<_> {
             let (agent, _) = agent_activity::find_agent(tx, cx, &name)?;
@@ -98,9 +107,14 @@ impl UndoAgent {
         let operator = Actor { circles, ..operator };
         let done =
             agent_activity::undo_agent(&app, &operator, &agent, since).await.map_err(sentence)?;
-        print(self.workspace.output, &outcome_json(&done), &outcome_text(&done));
+        print(self.workspace.output, &outcome_json(&done, since), &outcome_text(&done, since));
         Ok(())
     }
+}
+
+/// When what is undone begins: at the time that was named, or a day ago.
+fn undone_since(named: Option<&str>, now: i64) -> Result<i64, String> {
+    named.map_or(Ok(now - UNDONE_MS), begin_of)
 }
 
 fn begin_of(time: &str) -> Result<i64, String> {
@@ -109,29 +123,44 @@ fn begin_of(time: &str) -> Result<i64, String> {
     NamedTime::parse(time).map(|time| time.begins).ok_or_else(|| sentence.to_owned())
 }
 
-fn outcome_json(done: &AgentUndo) -> Value {
+fn outcome_json(done: &AgentUndo, since: i64) -> Value {
     let undone =
-        done.undone.iter().map(|step| json!({ "id": step.conversation, "what": step.kind }));
+        done.undone.iter().map(|step| json!({ "id": step.on.as_str(), "what": step.kind }));
     let left = done
         .left
         .iter()
-        .map(|step| json!({ "id": step.conversation, "what": step.kind, "error": step.reason }));
+        .map(|step| json!({ "id": step.on.as_str(), "what": step.kind, "error": step.reason }));
     json!({
+        "since": Moment(since),
         "undone": undone.collect::<Vec<_>>(),
         "left": left.collect::<Vec<_>>(),
         "more": done.more,
     })
 }
 
-fn outcome_text(done: &AgentUndo) -> String {
-    let mut lines = vec![format!("Undone: {}. Left: {}.", done.undone.len(), done.left.len())];
+fn outcome_text(done: &AgentUndo, since: i64) -> String {
+    let (undone, left) = (done.undone.len(), done.left.len());
+    let mut lines = vec![format!("Since {}: undone {undone}, left {left}.", Moment(since).iso())];
     lines.extend(
         done.left
             .iter()
-            .map(|step| format!("{}  {}  {}", step.conversation, step.kind.as_str(), step.reason)),
+            .map(|step| format!("{}  {}  {}", step.on, step.kind.as_str(), step.reason)),
     );
     if done.more {
         lines.push("There is more: run it again.".into());
     }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_time_the_last_day_is_undone() {
+        let now = 20_500 * DAY_MS + 1;
+        assert_eq!(undone_since(None, now), Ok(now - DAY_MS));
+        assert_eq!(undone_since(Some("1970-01-02"), now), Ok(DAY_MS));
+        assert!(undone_since(Some("yesterday"), now).is_err());
+    }
 }

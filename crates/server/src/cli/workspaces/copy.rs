@@ -9,7 +9,7 @@ use base::files::private_files::{file_options, make_folder};
 use base::ids::UploadId;
 use clap::Args;
 use db::{DatabaseUrl, Store, StoreOptions};
-use maintenance::dump::{self, DumpContents};
+use maintenance::dump::{self, DumpContents, DumpScope};
 use maintenance::load;
 use model::installation::QuietReason;
 use node::data_lock::settle_database;
@@ -170,7 +170,7 @@ async fn copy_tables(app: &App, store: &Store) -> Result<DumpContents, String> {
 
 fn write_to(tx: &mut db::Tx<'_>, writer: Option<PipeWriter>) -> base::error::Result<()> {
     let writer = writer.ok_or_else(interrupted_error)?;
-    dump::dump(tx, &mut BufWriter::new(writer), &mut |_, _| {})?;
+    dump::dump(tx, &DumpScope::Installation, &mut BufWriter::new(writer), &mut |_, _| {})?;
     Ok(())
 }
 

@@ -11,6 +11,9 @@ use crate::cli::command::{CommandResult, print, sentence};
 #[derive(Args)]
 pub struct ShowUsage {
     /// The slug of one workspace [default: all of them]
+    #[arg(value_name = "NAME", conflicts_with = "workspace")]
+    name: Option<String>,
+    /// The same
     #[arg(long, value_name = "SLUG")]
     workspace: Option<String>,
     #[command(flatten)]
@@ -20,7 +23,7 @@ pub struct ShowUsage {
 impl ShowUsage {
     pub async fn run(self, app: &App) -> CommandResult {
         let mut usage = app.store.read(workspace_usage).await.map_err(sentence)?;
-        if let Some(slug) = &self.workspace {
+        if let Some(slug) = self.name.as_ref().or(self.workspace.as_ref()) {
             let slugs: Vec<String> = usage.iter().map(|one| one.slug.clone()).collect();
             usage.retain(|one| one.slug == *slug);
             if usage.is_empty() {
@@ -36,13 +39,14 @@ impl ShowUsage {
 
 fn line(usage: &WorkspaceUsage) -> String {
     format!(
-        "{}  {}, {}, {} of {}; {}",
+        "{}  {}, {}, {} of {}; {}{}",
         usage.slug,
         count_noun(usage.conversations, "conversation"),
         count_noun(usage.messages, "message"),
         count_noun(usage.blobs, "blob"),
         readable_bytes(usage.blob_bytes),
-        count_noun(usage.rows, "row")
+        count_noun(usage.rows, "row"),
+        usage.rests.map_or(String::new(), |rests| format!("; {rests}"))
     )
 }
 

@@ -166,7 +166,7 @@ impl Fetchers {
             Err(IngestError) => return Err(ImapFault::Ours),
             // Fetching was ended meanwhile. The mail was not filed, so it is left untouched in its
             // mailbox.
-            Ok(Ingested::NoInbox) => return Err(ImapFault::Over),
+            Ok(Ingested::NoInbox | Ingested::Deferred) => return Err(ImapFault::Over),
             Ok(_) => {}
         }
         counter!("mailroom_imap_fetched_total").increment(1);

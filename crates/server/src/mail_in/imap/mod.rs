@@ -1,10 +1,12 @@
-//! Fetches mail by IMAP for inboxes with an IMAP account.
+//! Fetches mail by IMAP or Microsoft Graph for inboxes with such an account.
 //!
 //! Each inbox that is due is claimed (`inbound::imap`) and served by a task: it connects
 //! and opens the folder (`imap_client`), fetches new mail (`fetch_round`), and then waits by IDLE for more, for an hour at the most, so that every inbox gets its turn.
+//! What is read by Microsoft Graph is asked at intervals (`graph_round`).
 //! Meanwhile its lease is renewed; if that fails, another process has the inbox, and the task ends.
 
 mod fetch_round;
+mod graph_round;
 mod leases;
 mod sent;
 mod trust;
@@ -17,7 +19,7 @@ use base::app::App;
 use base::concurrency::queue::Queue;
 use base::limits::FETCHING_AT_ONCE;
 use inbound::Authenticator;
-use inbound::imap::{self, ImapAccount};
+use inbound::imap::{self, FetchProtocol, ImapAccount};
 use metrics::gauge;
 use node::vault::{Vault, imap_purpose};
 use rustls::RootCertStore;
@@ -26,6 +28,7 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tracing::{Instrument, Span};
+use transport::graph::GraphClient;
 use transport::imap_client::{Dialer, Folder, ImapCredential, ImapFault, ImapTimeouts};
 use transport::mail_oauth::{AccessTokens, with_fresh_token};
 use transport::net::host_guard::HostGuard;
@@ -35,6 +38,10 @@ use sent::SentFolderProgress;
 
 /// Mails that are downloaded and filed at the same time, in all inboxes together.
 const DOWNLOADS: usize = 4;
+/// Long listings of Microsoft Graph at the same time, in all inboxes together.
+const LONG_LISTINGS: usize = 2;
+/// The longest time that a server may ask us to stay away for.
+const LONGEST_STAY_AWAY: Duration = Duration::from_secs(30 * 60);
 /// The folder of sent mail is looked at this often.
 const SENT_EVERY: Duration = Duration::from_secs(2 * 60);
 /// The longest sleep: accounts set up by other processes are found by polling.
@@ -76,9 +83,12 @@ pub struct Fetchers {
     authenticator: Arc<dyn Authenticator>,
     vault: Vault,
     tokens: Arc<dyn AccessTokens>,
+    /// `None` where nobody can sign in at Microsoft.
+    graph: Option<GraphClient>,
     dialer: Dialer,
     pace: ImapTiming,
     downloads: Arc<Semaphore>,
+    long_listings: Arc<Semaphore>,
     leases: HeldLeases,
 }
 
@@ -93,9 +103,22 @@ impl Fetchers {
         pace: ImapTiming,
     ) -> Result<Fetchers, String> {
         let dialer = Dialer::new(roots, guard)?;
+        let graph = tokens.graph().cloned().map(GraphClient::new).transpose()?;
         let downloads = Arc::new(Semaphore::new(DOWNLOADS));
+        let long_listings = Arc::new(Semaphore::new(LONG_LISTINGS));
         let leases = HeldLeases::default();
-        Ok(Fetchers { app, authenticator, vault, tokens, dialer, pace, downloads, leases })
+        Ok(Fetchers {
+            app,
+            authenticator,
+            vault,
+            tokens,
+            graph,
+            dialer,
+            pace,
+            downloads,
+            long_listings,
+            leases,
+        })
     }
 
     /// Fetches until `stop` is ready; a mail that is being filed is finished.
@@ -231,6 +254,9 @@ impl Fetchers {
         mut account: ImapAccount,
         until: Option<Instant>,
     ) -> Result<(), ImapFault> {
+        if account.protocol == FetchProtocol::Graph {
+            return self.attend_by_graph(&account, until).await;
+        }
         let mut folder = self.open(&account).await?;
         loop {
             self.catch_up(&mut account, &mut folder).await?;
@@ -294,7 +320,21 @@ impl Fetchers {
         let (actor, account) = (account.actor(), account.clone());
         let mailbox = &account.inbox.mailbox.id;
         tracing::warn!(%mailbox, why = trouble.sentence, "mail could not be fetched");
-        self.app.act(&actor, move |tx, cx| imap::note_failure(tx, cx, &account, &trouble)).await
+        let stay_away = match fault {
+            ImapFault::RetryAfter(wait) => {
+                Some(wait.clamp(self.pace.poll, LONGEST_STAY_AWAY).as_millis() as i64)
+            }
+            _ => None,
+        };
+        let note = self.app.act(&actor, move |tx, cx| {
+            if let Some(wait) = stay_away
+                && imap::stay_away(tx, cx, &account, wait)?
+            {
+                return Ok(());
+            }
+            imap::note_failure(tx, cx, &account, &trouble)
+        });
+        note.await
     }
 }
 

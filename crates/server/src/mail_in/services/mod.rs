@@ -5,7 +5,7 @@
 mod certificate;
 mod formats;
 mod reader;
-mod signatures;
+pub(crate) mod signatures;
 mod sns;
 
 use std::sync::Arc;
@@ -65,6 +65,10 @@ type Refusal = (StatusCode, &'static str);
 const UNKNOWN: Refusal = (StatusCode::NOT_FOUND, "There is no such connection.");
 const FAILED: Refusal =
     (StatusCode::INTERNAL_SERVER_ERROR, "Something failed on our side. Try again shortly.");
+
+/// Services try again for hours or days.
+const CLOSED: Refusal =
+    (StatusCode::SERVICE_UNAVAILABLE, "This is closed for now. Try again later.");
 
 async fn call(
     State(services): State<ServicesApi>,
@@ -174,6 +178,9 @@ impl ServicesApi {
 fn refusal(error: Error) -> Refusal {
     if error.is_outage() {
         return (StatusCode::SERVICE_UNAVAILABLE, FAILED.1);
+    }
+    if let Error::ClosedForNow = error {
+        return CLOSED;
     }
     tracing::error!(cause = ?error, "a webhook call of a sending service failed");
     FAILED

@@ -21,7 +21,8 @@ const P256_PREFIX: [u8; 26] = [
     0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
 ];
 
-fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+/// A header as text.
+pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
@@ -92,7 +93,8 @@ fn is_recent(seconds: &str, now: i64) -> bool {
     at.is_some_and(|at| now.div_euclid(1_000).saturating_sub(at).abs() <= TOLERANCE_SECONDS)
 }
 
-fn from_hex(text: &str) -> Option<Vec<u8>> {
+/// The bytes that hexadecimal digits say.
+pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
     if !text.is_ascii() || !text.len().is_multiple_of(2) {
         return None;
     }

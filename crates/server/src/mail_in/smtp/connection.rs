@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use db::Tx;
-use inbound::{InboundMail, IngestError, Ingested, MailSource, find_recipient, ingest};
+use inbound::{InboundMail, IngestError, Ingested, MailSource, find_recipient, ingest, takes_mail};
 use mail::smtp::{
     Protocol, RecipientReply, RefusedEnvelope, SmtpRefusal, SmtpServerSession, SmtpStep,
     SmtpTransaction,
@@ -98,8 +98,12 @@ impl<'a> SmtpConnection<'a> {
                     }
                 }
                 SmtpStep::FindInbox(address) => {
-                    let found = self.find(address).await;
-                    session.know_recipient(found);
+                    match self.find(address).await {
+                        RecipientLookup::Inbox => session.know_recipient(Some(true)),
+                        RecipientLookup::Nobody => session.know_recipient(Some(false)),
+                        RecipientLookup::Deferred => session.defer_recipient(),
+                        RecipientLookup::Failed => session.know_recipient(None),
+                    }
                     self.note_refusals(session);
                 }
                 SmtpStep::TakeIn(mail) => {
@@ -180,21 +184,27 @@ impl<'a> SmtpConnection<'a> {
         }
     }
 
-    /// Whether a recipient has an inbox here; `None` when the lookup failed.
-    async fn find(&mut self, address: String) -> Option<bool> {
+    /// Whether a recipient has an inbox here that takes mail.
+    async fn find(&mut self, address: String) -> RecipientLookup {
         let find = move |tx: &mut Tx<'_>| {
-            let found = find_recipient(tx, &address)?.is_some();
-            let elsewhere = !found && !is_our_domain(tx, &address)?;
-            Ok::<_, base::error::Error>((found, elsewhere))
+            if let Some(inbox) = find_recipient(tx, &address)? {
+                let found = match takes_mail(tx, inbox.ws)? {
+                    true => RecipientLookup::Inbox,
+                    false => RecipientLookup::Deferred,
+                };
+                return Ok((found, false));
+            }
+            let elsewhere = !is_our_domain(tx, &address)?;
+            Ok::<_, base::error::Error>((RecipientLookup::Nobody, elsewhere))
         };
         match self.listeners.app.store.read(find).await {
             Ok((found, elsewhere)) => {
                 self.elsewhere = elsewhere;
-                Some(found)
+                found
             }
             Err(error) => {
                 tracing::error!(cause = ?error, "a recipient could not be looked up");
-                None
+                RecipientLookup::Failed
             }
         }
     }
@@ -235,8 +245,18 @@ fn outcome(taken: &Result<Ingested, IngestError>) -> RecipientReply {
         ) => RecipientReply::Taken,
         Ok(Ingested::MailLoop) => RecipientReply::MailLoop,
         Ok(Ingested::NoInbox) => RecipientReply::NoInbox,
+        Ok(Ingested::Deferred) => RecipientReply::Deferred,
         Err(IngestError) => RecipientReply::Trouble,
     }
+}
+
+/// What is known of a recipient.
+enum RecipientLookup {
+    Inbox,
+    Nobody,
+    /// Its workspace takes no mail at present.
+    Deferred,
+    Failed,
 }
 
 /// The result of waiting for the client.

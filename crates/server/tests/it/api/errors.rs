@@ -92,7 +92,7 @@ async fn an_error_is_one_sentence_in_json(app: TestApp) {
 
 async fn outside_the_prefix_the_app_has_nothing_either(app: TestApp) {
     let key = app.key(ALL).await;
-    for path in ["/API/v1/me", "/me", "//api/v1/me"] {
+    for path in ["/API/v1/me", "/calls", "//api/v1/me"] {
         for method in ["GET", "POST", "DELETE", "BREW"] {
             assert_eq!(app.send(at(method, path, &key.key)).await.status, 404, "{method} {path}");
         }

@@ -15,6 +15,7 @@ mod oauth;
 mod openapi;
 mod order_of_checks;
 mod origins;
+mod other_ops;
 mod plans;
 mod rate;
 mod sandbox;
@@ -37,6 +38,8 @@ use bookings::types::BookingTypeInput;
 use serde_json::{Value, json};
 
 use crate::support::{Answer, TestApp, TestKey, letter, request, text_of};
+
+pub use other_ops::{ON_FIELDS, ON_PAIRS};
 
 /// Every scope there is (API section 5.5).
 pub const ALL: &str = "read write draft send record";
@@ -77,6 +80,13 @@ pub const OPS: &[Op] = &[
     get("get_conversation", "/conversations/{id}"),
     post("add_note", "/conversations/{id}/notes", "write", 201, r#"{ "body": "Look @Olive" }"#),
     post("set_status", "/conversations/{id}/status", "write", 200, r#"{ "status": "waiting" }"#),
+    post(
+        "link_item",
+        "/conversations/{id}/links",
+        "write",
+        200,
+        r#"{ "url": "https://github.com/acme/shop/issues/12" }"#,
+    ),
     post(
         "tag_conversation",
         "/conversations/{id}/tags",
@@ -148,6 +158,8 @@ pub const OPS: &[Op] = &[
     get("list_tags", "/tags"),
     get("list_team", "/team"),
     get("list_topics", "/topics"),
+    get("list_fields", "/fields"),
+    get("get_customer_panel", "/conversations/{id}/panel"),
     get("search_answers", "/answers"),
     get("search_documents", "/documents"),
     post(
@@ -274,24 +286,6 @@ pub const SENDING: &[Op] = &[
     ),
 ];
 
-/// The operations that name a second conversation or a message of it.
-pub const ON_PAIRS: &[Op] = &[
-    post(
-        "merge_conversations",
-        "/conversations/{id}/merge",
-        "write",
-        200,
-        r#"{ "into": "cnv_00000000000000000000000000" }"#,
-    ),
-    post(
-        "split_conversation",
-        "/conversations/{id}/split",
-        "write",
-        200,
-        r#"{ "messageId": "msg_00000000000000000000000000" }"#,
-    ),
-];
-
 /// The operations of agents on their own work, and the one that explains tools.
 pub const ON_ACTS: &[Op] = &[
     get("help", "/help"),
@@ -327,10 +321,12 @@ pub const WITHOUT_TOOLS: &[Op] = &[
         "/webhooks",
         "admin",
         201,
-        r#"{ "url": "https://shop.example/hook", "events": ["message.flagged"] }"#,
+        r#"{ "url": "https://shop.example/hook", "format": "mailroom", "events": ["message.flagged"] }"#,
     ),
+    Op { method: "DELETE", ..post("unlink_item", "/links/{id}", "write", 200, "") },
     Op { method: "DELETE", ..post("delete_webhook", "/webhooks/{id}", "admin", 200, "") },
     get("list_calls", "/calls"),
+    post("resume_agent", "/agents/{id}/resume", "admin", 200, "{}"),
     post("undo_agent", "/agents/{id}/undo", "admin", 200, r#"{ "since": "2026-11-15" }"#),
 ];
 
@@ -362,6 +358,7 @@ pub fn every_op() -> impl Iterator<Item = &'static Op> {
         ON_DOCUMENTS,
         ON_CONTACTS,
         ON_PAIRS,
+        ON_FIELDS,
         ON_ACTS,
         WITHOUT_TOOLS,
         ON_ITSELF,

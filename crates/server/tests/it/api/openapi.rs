@@ -24,6 +24,7 @@ on_both!(
     every_refusal_is_as_the_document_says,
     the_examples_of_the_document_fit_its_own_schemas,
     the_document_tells_each_parameter_and_header,
+    the_id_in_a_path_is_of_the_kind_that_the_path_names,
     the_document_tells_the_limits_that_hold,
     what_the_document_requires_of_a_body_is_what_is_required
 );
@@ -297,9 +298,9 @@ async fn the_document_tells_each_parameter_and_header(app: TestApp) {
             "get_conversation" => &["id", "include", "omit", "after"],
             "list_messages" => &["status", "limit"],
             "list_bookings" => &["from", "to", "conversation", "status", "limit"],
-            "find_slots" => &["id", "from", "to", "zone", "limit"],
+            "find_slots" => &["id", "from", "to", "zone", "part", "limit"],
             "search_answers" => &["q", "language", "limit"],
-            "get_reports" => &["from", "to", "mailbox"],
+            "get_reports" => &["from", "to", "mailbox", "zone"],
             "search_documents" => &["q", "kind", "conversation", "from", "limit", "cursor"],
             "help" => &["tool"],
             "list_calls" => &["key", "since", "limit"],
@@ -314,6 +315,20 @@ async fn the_document_tells_each_parameter_and_header(app: TestApp) {
             _ => &[],
         };
         assert_eq!(told, expected.iter().copied().collect(), "{}", op.name);
+    }
+}
+
+async fn the_id_in_a_path_is_of_the_kind_that_the_path_names(app: TestApp) {
+    let document = document(&app).await;
+    for (name, pattern) in [
+        ("get_conversation", "^cnv_[0-9a-z]+$"),
+        ("undo", "^und_[0-9a-z]+$"),
+        ("unlink_item", "^lnk_[0-9a-z]+$"),
+        ("undo_agent", "^agt_[0-9a-z]+$"),
+        ("pause_agent", "^(me|agt_[0-9a-z]+)$"),
+    ] {
+        let id = &described(&document, op(name))["parameters"][0];
+        assert_eq!((&id["name"], &id["schema"]["pattern"]), (&json!("id"), &json!(pattern)));
     }
 }
 

@@ -2,15 +2,14 @@
 
 mod answers;
 mod backups;
-mod bucket_backups;
-mod copies;
-mod damaged_backups;
+mod contact_forms;
 mod data_folder;
-mod deletions;
+mod evals;
 mod help_desks;
 mod imports;
 mod known_answers;
 mod lists;
+mod manual;
 mod people;
 mod person_data;
 mod queues;
@@ -18,8 +17,7 @@ mod sandbox;
 mod sorting;
 mod starting;
 mod webhooks;
-mod workspace_export;
-mod workspace_usage;
+mod workspaces;
 mod wrong_settings;
 
 use std::io::{BufRead, BufReader, Read, Write};

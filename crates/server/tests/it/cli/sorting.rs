@@ -67,3 +67,23 @@ fn decisions_are_replayed_and_a_mail_is_read_by_the_rules() {
     assert_eq!((&seen["language"], &seen["urgency"]), (&json!("en"), &json!("high")));
     assert_eq!(seen["urgencyReasons"], json!(["Somebody may be in danger: “smell of gas”."]));
 }
+
+#[test]
+fn helpers_are_scored_on_a_folder_of_labelled_mail_without_any_data() {
+    let operator = Operator::new();
+    let folder = operator.data().join("corpora");
+    std::fs::create_dir_all(folder.join("urgency")).unwrap();
+    let row = json!({
+        "lang": "en", "subject": "Kitchen", "text": "There is a smell of gas.", "urgency": "high",
+    });
+    std::fs::write(folder.join("urgency/dev.jsonl"), row.to_string()).unwrap();
+    let path = folder.display().to_string();
+    let score = operator.json(&["helpers", "score", &path]);
+    let lines = score["lines"].as_array().unwrap();
+    let line = |part: &str| lines.iter().find(|line| line["part"] == part).unwrap();
+    assert_eq!(line("urgency")["figures"]["urgent found"], json!(1.0), "{score}");
+    assert_eq!(line("urgency")["source"], json!("development"));
+    assert_eq!((&line("scams")["cases"], &line("scams")["source"]), (&json!(0), &Value::Null));
+    let said = operator.text(&["helpers", "score", &path]);
+    assert!(said.contains("not in the folder") && said.contains("urgent found 1.000"), "{said}");
+}

@@ -61,6 +61,7 @@ fn mail(recipients: &[&str]) -> OutgoingMail {
         bytes: b"Subject: Hello\r\n\r\nHello\r\n.\r\n.. and on\r\n".to_vec().into(),
         server: None,
         of_service: false,
+        of_sample: false,
     }
 }
 

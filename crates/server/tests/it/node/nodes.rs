@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use axum::Router;
+use axum::body::Body;
 use base::agent_presence::share_agents;
 use base::app::App;
 use base::ids::Ids;
@@ -16,7 +18,8 @@ use crate::support::*;
 on_both!(
     a_node_with_another_key_or_another_folder_of_blobs_does_not_start,
     a_database_from_before_adopts_the_key_that_opens_what_is_sealed,
-    a_folder_without_the_files_of_the_database_is_not_adopted
+    a_folder_without_the_files_of_the_database_is_not_adopted,
+    a_key_that_is_paused_at_one_node_is_refused_at_once_by_all
 );
 
 async fn a_node_with_another_key_or_another_folder_of_blobs_does_not_start(app: TestApp) {
@@ -66,6 +69,37 @@ async fn a_folder_without_the_files_of_the_database_is_not_adopted(app: TestApp)
     assert!(start(&app, data.path(), right.path()).status.success());
 }
 
+async fn a_key_that_is_paused_at_one_node_is_refused_at_once_by_all(app: TestApp) {
+    let mut nodes = vec![app.router_of(&app.app)];
+    // SQLite has one node alone.
+    if app.app.store.is_shared() {
+        for seed in [10, 11] {
+            let other = App { ids: Ids::with_seed(seed).into(), ..app.on_another_node() };
+            nodes.push(app.router_of(&other));
+        }
+    }
+    let mail = app.mail("ann@x.example", "Lamp", "It is broken").await;
+    let notes = format!("/conversations/{}/notes", mail.conversation);
+    for paused_at in &nodes {
+        let key = app.key("write send").await;
+        for node in &nodes {
+            ask(node, &key, "POST", &notes, r#"{ "body": "Before" }"#).await.is(201);
+        }
+        ask(paused_at, &key, "POST", "/agents/me/pause", "{}").await.is(200);
+        for node in &nodes {
+            let refused = ask(node, &key, "POST", &notes, r#"{ "body": "After" }"#).await.is(403);
+            assert_eq!(refused.json()["code"], "agent_paused");
+            let me = ask(node, &key, "GET", "/me", "").await.is(200).json();
+            assert_eq!(me["policy"]["paused"], true);
+        }
+    }
+}
+
+async fn ask(node: &Router, key: &TestKey, method: &str, path: &str, body: &str) -> Answer {
+    let asked = request(method, path, Some(&key.key), Body::from(body.to_owned()));
+    TestApp::send_to(node, asked).await
+}
+
 #[test]
 fn the_rate_of_a_key_is_shared_by_all_nodes() {
     run(Backend::Postgres, async |app: TestApp| {
@@ -86,7 +120,7 @@ fn the_rate_of_a_key_is_shared_by_all_nodes() {
         eventually(async || other.limiter.remaining(&hash, app.now()) == LIMIT - 6).await;
         let there = app.router_of(&other);
         let call = async || {
-            let request = request("GET", "/me", Some(&key.key), axum::body::Body::empty());
+            let request = request("GET", "/me", Some(&key.key), Body::empty());
             TestApp::send_to(&there, request).await
         };
         for left in ["3", "2", "1", "0"] {

@@ -2,6 +2,10 @@
 
 use std::ops::RangeInclusive;
 
+use actions::workspace::help_site::set_help_site;
+use actions::writing::answers::AnswerInput;
+use knowledge::help_site::HelpSiteInput;
+use model::fields::{FieldKind, FieldOwner};
 use postgres::Client;
 use serde_json::json;
 
@@ -39,6 +43,19 @@ pub async fn seed(app: &TestApp) -> Seeds {
     app.topic("Furniture", "lamp, chair").await;
     let sorted = json!({ "topic": "Furniture", "urgency": "high" });
     app.on(&key, &first, "sorting", sorted).await.is(200);
+    for (name, owner, kind, choices) in [
+        ("order", FieldOwner::Conversation, FieldKind::Reference, &[][..]),
+        ("items", FieldOwner::Conversation, FieldKind::Number, &[][..]),
+        ("shop", FieldOwner::Conversation, FieldKind::Choice, &["North", "South"][..]),
+        ("plan", FieldOwner::Contact, FieldKind::Choice, &["Free", "Pro"][..]),
+        ("tier", FieldOwner::Company, FieldKind::Choice, &["Gold", "Silver"][..]),
+    ] {
+        app.field(name, owner, kind, choices).await;
+    }
+    let values = json!({ "fields": { "order": "A-0", "items": 2, "shop": "North" } });
+    app.on(&key, &first, "fields", values).await.is(200);
+    let values = json!({ "fields": { "plan": "Pro", "tier": "Gold" } });
+    app.post(&key, "/contacts/ann@customer.example/fields", values).await.is(200);
     app.draft(&key, &first, "a draft").await;
     app.send_reply(&key, &first, "an answer").await;
     app.schedule(&key, &first, "another answer").await;
@@ -49,10 +66,26 @@ pub async fn seed(app: &TestApp) -> Seeds {
         "subject": "Your order", "reference": "order-1",
     });
     app.post(&key, "/app-mail", told).await.is(201);
+    open_help(app).await;
     app.pass(0).await;
     let seeds = Seeds { key, conversation: first, header_id: "first@customer.example".into() };
     past_the_store(app, |client| plan(client, app, &seeds, 1..=FIRST_PLANNED));
     seeds
+}
+
+/// Help pages with one answer.
+async fn open_help(app: &TestApp) {
+    let answer = AnswerInput {
+        title: "Which lamp fits".into(),
+        body: "Any zeppelin lamp fits that you can hold in your hand.".into(),
+        section: "Lamps".into(),
+        audience: "everybody".into(),
+        help_state: "public".into(),
+        ..AnswerInput::default()
+    };
+    app.try_answer(&app.owner, answer).await.unwrap();
+    let site = HelpSiteInput { is_open: true, language: "en".into(), form: String::new() };
+    app.act(&app.owner, move |tx, cx| set_help_site(tx, cx, &site)).await;
 }
 
 /// Copies of a row, numbered, each with changes. `n` is its number, `id(n)` an id made of that, and
@@ -81,6 +114,7 @@ pub fn grow(app: &TestApp, seeds: &Seeds) {
     past_the_store(app, |client| {
         grow_mail(client, app, seeds);
         grow_files_and_events(client, app, seeds);
+        grow_help(client);
         plan(client, app, seeds, FIRST_PLANNED + 1..=PLANNED);
         client.batch_execute("SELECT pg_stat_force_next_flush()").unwrap();
     });
@@ -116,6 +150,20 @@ fn grow_mail(client: &mut Client, app: &TestApp, seeds: &Seeds) {
         let changes = "'conversation', 'cnv_0' || id(n), 'id', 'x_' || id(n)";
         copy(client, (table, &inside), 1..=CONVERSATIONS, changes);
     }
+    let changes = "'conversation', 'cnv_0' || id(n)";
+    for (field, value) in [
+        ("order", "'value', 'A-' || n, 'folded', 'a-' || n"),
+        ("items", "'value', n % 7, 'folded', n % 7, 'number', n % 7 * 10000"),
+        ("shop", "'value', 'North'"),
+    ] {
+        let of = format!("field = '{field}'");
+        let changes = format!("{changes}, {value}");
+        copy(client, ("conversation_fields", &of), 1..=CONVERSATIONS, &changes);
+    }
+    let changes = "'email', 'c' || n || '@customer.example'";
+    copy(client, ("contact_fields", "field = 'plan'"), 1..=CONVERSATIONS, changes);
+    let changes = "'company', 'k' || n || '.example'";
+    copy(client, ("company_fields", "field = 'tier'"), 1..=CONVERSATIONS, changes);
     let words =
         "'conversation', 'cnv_0' || id(half), 'num', 1000000 + (n + 1) / 2, 'serial', 1 + n % 2,
         'words', replace(replace(CAST((one.t).words AS TEXT), 'zeppelin', 'balloon' || n % 7),
@@ -145,6 +193,18 @@ fn grow_files_and_events(client: &mut Client, app: &TestApp, seeds: &Seeds) {
          'conversation', 'cnv_0' || id(n), 'recorded_at', {now} - n * 1000"
     );
     copy(client, ("app_mail", "livemode"), 1..=CONVERSATIONS, &app_mail);
+}
+
+/// As many public answers as a workspace may have, half of which have the words of a search.
+fn grow_help(client: &mut Client) {
+    let pages = "'answer', 'ans_0' || id(n), 'original', 'ans_0' || id(n), 'slug', 'lamp-' || n,
+        'title', 'Lamp ' || n, 'section_slug', 'section-' || n % 30, 'changed_at', n";
+    copy(client, ("help_pages", "language = 'en'"), 1..=CONVERSATIONS, pages);
+    let slugs = "'answer', 'ans_0' || id(n), 'slug', 'lamp-' || n";
+    copy(client, ("help_slugs", "language = 'en'"), 1..=CONVERSATIONS, slugs);
+    let words = "'answer', 'ans_0' || id(n), 'word',
+        CASE n % 2 WHEN 0 THEN 'lamp' ELSE 'balloon' || n % 7 END";
+    copy(client, ("help_words", "word = 'lamp'"), 1..=CONVERSATIONS, words);
 }
 
 /// Rows of every queue that fall due later.

@@ -10,9 +10,9 @@ use crate::support::*;
 const MESSAGES: usize = 20;
 /// What each may cost, in statements.
 const LIST: u64 = 5;
-const READ: u64 = 16;
-const INBOX_PAGE: u64 = 22;
-const CONVERSATION_PAGE: u64 = 40;
+const READ: u64 = 12;
+const INBOX_PAGE: u64 = 14;
+const CONVERSATION_PAGE: u64 = 24;
 
 #[test]
 fn lists_reads_and_pages_are_few_statements() {

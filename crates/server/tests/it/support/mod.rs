@@ -16,13 +16,14 @@ use base::app::App;
 use base::files::scanner::Scanner;
 use base::ids::Ids;
 use base::security::secret_sealer::SecretSealer;
-use db::ReplicaOptions;
+use db::{ReplicaOptions, Store};
 use http_body_util::BodyExt;
 use jobs::{AppMailReader, BoxFuture};
 use node::quiet::QuietMode;
 use node::vault::Vault;
 use rustls::RootCertStore;
 use server::api::rest;
+use server::demo::public::PublicDemo;
 use server::mail_in::smtp::ListenAddress;
 use server::router::{self, HttpOptions, MailSetup};
 use testing::{ApiClient, Harness, TestCall, TestRelay};
@@ -36,6 +37,7 @@ use transport::net::host_guard::HostGuard;
 use transport::oidc::{OidcClient, OidcConfig};
 use transport::reply_model::{HttpReplyModel, ModelEndpoint};
 use transport::webhooks::{ResolvedAddresses, Resolver, SsrfGuard, SsrfRules, SystemResolver};
+use web::{DemoVisits, FirstRun};
 
 pub use body::pieces;
 pub use mail_in::Client;
@@ -46,6 +48,16 @@ pub use testing::{
     texts, user,
 };
 
+/// The crates that have pages.
+pub const PAGE_CRATES: [&str; 7] = [
+    "web",
+    "settings_pages",
+    "agent_pages",
+    "side_column",
+    "customer_pages",
+    "developer_site",
+    "help",
+];
 pub const DEVELOPER_SITE: &str = "https://developers.mailroom.example";
 
 /// The domain's [`testing::TestApp`] behind the router: API calls go over REST, and secrets are
@@ -91,6 +103,17 @@ impl TestApp {
     /// The routes of another process.
     pub fn router_of(&self, app: &App) -> Router {
         router_with(app, options())
+    }
+
+    /// The routes of a process that began without a workspace.
+    pub fn router_of_first_run(app: &App, first_run: Arc<FirstRun>) -> Router {
+        router_with(app, HttpOptions { first_run: Some(first_run), ..options() })
+    }
+
+    /// The routes of a public demo.
+    pub fn router_of_demo(app: &App, demo: &Arc<PublicDemo>) -> Router {
+        let demo_visits = Some(Arc::clone(demo) as Arc<dyn DemoVisits>);
+        demo.guard(router_with(app, HttpOptions { demo_visits, ..options() }))
     }
 
     /// The routes of another process on the same database; only PostgreSQL has several.
@@ -226,6 +249,27 @@ impl TestApp {
     }
 }
 
+/// A further database of a test that runs already.
+pub struct FurtherDatabase(Option<Database>);
+
+/// Opens one on a thread of its own, because the client of PostgreSQL waits.
+pub fn open_database(backend: Backend, folder: &Path) -> (FurtherDatabase, Store) {
+    let folder = folder.to_path_buf();
+    let open = move || {
+        let database = Database::new(backend, &folder);
+        let store = testing::open(&database.url);
+        (FurtherDatabase(Some(database)), store)
+    };
+    std::thread::spawn(open).join().unwrap()
+}
+
+impl Drop for FurtherDatabase {
+    fn drop(&mut self) {
+        let database = self.0.take();
+        let _ = std::thread::spawn(move || drop(database)).join();
+    }
+}
+
 /// Calls the API over REST.
 struct RestClient(Router);
 
@@ -281,6 +325,8 @@ fn options() -> HttpOptions {
         oauth_clients: OAuthClients::default(),
         presence: None,
         oidc: None,
+        first_run: None,
+        demo_visits: None,
     }
 }
 

@@ -14,7 +14,7 @@ on_both!(
 
 async fn every_page_forbids_scripts_of_others_and_frames(app: TestApp) {
     let browser = app.signed_in(&app.owner).await;
-    for path in ["/inbox", "/sign-in", "/help", "/search", "/nowhere", "/settings/keys"] {
+    for path in ["/inbox", "/sign-in", "/keyboard", "/search", "/nowhere", "/settings/keys"] {
         let page = browser.get(path).await;
         let policy = page.answer.header("content-security-policy").to_owned();
         for part in [

@@ -148,7 +148,7 @@ fn places(text: &str) -> BTreeSet<&str> {
 fn every_catalogue_has_every_text_and_no_other() {
     let said = said_texts::all();
     assert!(said.len() > 1_500, "{}", said.len());
-    for language in Language::all().filter(|language| *language != Language::ENGLISH) {
+    for language in Language::of_app().filter(|language| *language != Language::ENGLISH) {
         let code = language.code();
         let known: BTreeSet<String> =
             language.texts().map(|(english, _)| english.to_owned()).collect();
@@ -170,14 +170,24 @@ fn a_template_says_nothing_that_cannot_be_translated() {
 }
 
 /// Reads the English texts out of templates, scripts and code.
-mod said_texts {
+pub mod said_texts {
     use std::collections::BTreeSet;
     use std::fs;
     use std::path::{Path, PathBuf};
 
+    use crate::support::PAGE_CRATES;
+
     /// Names, examples and what is typed as it stands.
-    const KEPT: &[&str] =
-        &["Mailroom", "http", "@example.com", "STARTTLS", "CSV", "aria-", "/conversations/"];
+    const KEPT: &[&str] = &[
+        "Mailroom",
+        "http",
+        "@example.com",
+        "STARTTLS",
+        "CSV",
+        "JSON",
+        "aria-",
+        "/conversations/",
+    ];
     /// Letters in the circles of the help page.
     const CIRCLES: &[&str] = &["MA", "HO", "Le"];
 
@@ -185,14 +195,18 @@ mod said_texts {
     const ENGLISH_ONLY: &str = "developers";
 
     /// The code of every crate, but for that whose examples are texts.
-    fn sources() -> Vec<(String, String)> {
+    pub fn sources() -> Vec<(PathBuf, String)> {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let names = fs::read_dir(crates).unwrap().map(|it| it.unwrap().file_name());
         let names = names.filter(|name| name != "translation");
         names.flat_map(|name| files(&format!("{}/src", name.display()), "rs")).collect()
     }
 
-    fn files(folder: &str, ending: &str) -> Vec<(String, String)> {
+    pub fn scripts() -> Vec<(String, String)> {
+        named(files("web/assets", "js")).collect()
+    }
+
+    fn files(folder: &str, ending: &str) -> Vec<(PathBuf, String)> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
         let (mut folders, mut found) = (vec![root], Vec::<PathBuf>::new());
         while let Some(folder) = folders.pop() {
@@ -206,64 +220,36 @@ mod said_texts {
             }
         }
         let read = |path: PathBuf| {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            (name, fs::read_to_string(path).unwrap())
+            let text = fs::read_to_string(&path).unwrap();
+            (path, text)
         };
         found.into_iter().map(read).collect()
     }
 
-    fn templates() -> impl Iterator<Item = (String, String)> {
-        ["web", "settings_pages", "developer_site"]
+    fn named(files: Vec<(PathBuf, String)>) -> impl Iterator<Item = (String, String)> {
+        let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+        files.into_iter().map(move |(path, text)| (name(path.as_path()), text))
+    }
+
+    pub fn templates() -> impl Iterator<Item = (String, String)> {
+        PAGE_CRATES
             .into_iter()
-            .flat_map(|name| files(&format!("{name}/src"), "html"))
+            .flat_map(|name| named(files(&format!("{name}/src"), "html")))
             .filter(|(name, _)| !name.starts_with(ENGLISH_ONLY))
     }
 
     pub fn all() -> BTreeSet<String> {
         let mut said = BTreeSet::new();
         for (_, text) in templates() {
-            let tags = text.split("{{").skip(1).filter_map(|rest| rest.split("}}").next());
-            let blocks = text.split("{%").skip(1).filter_map(|rest| rest.split("%}").next());
-            for (literal, after) in tags.chain(blocks).flat_map(literals) {
-                let folded = literal.split_whitespace().collect::<Vec<_>>().join(" ");
-                if let Some(context) = after.strip_prefix("|tc(\"") {
-                    said.insert(format!("{}|{folded}", context.split('"').next().unwrap()));
-                } else if after.starts_with("|t")
-                    && !after[2..].starts_with(|c: char| c.is_alphanumeric())
-                {
-                    said.insert(folded);
-                }
-            }
+            said.extend(of_template(&text));
         }
-        for (_, text) in files("web/assets", "js") {
-            for (at, call) in text.match_indices("t(\"") {
-                let is_whole = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-                let literal = text[at + call.len()..].split('"').next();
-                said.extend(literal.filter(|_| is_whole).map(str::to_owned));
-            }
+        for (_, text) in scripts() {
+            said.extend(of_script(&text));
         }
-        for (name, text) in sources() {
-            let text = text.split("#[cfg(test)]").next().unwrap();
-            for call in ["t!(", "msg!("] {
-                for (at, _) in text.match_indices(call) {
-                    let is_whole = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-                    let rest = text[at + call.len()..].trim_start();
-                    if is_whole && rest.starts_with('"') {
-                        said.insert(literals(rest).next().unwrap().0);
-                    }
-                }
-            }
-            for rest in text.split("text_in_context(").skip(1) {
-                let mut words = literals(rest);
-                let called_with = (words.next(), words.next());
-                if let (true, (Some((context, _)), Some((word, _)))) =
-                    (rest.trim_start().starts_with('"'), called_with)
-                {
-                    said.insert(format!("{context}|{word}"));
-                }
-            }
+        for (path, text) in sources() {
+            said.extend(of_code(&text));
             // The lines after a form are a table of their own.
-            if name == "flash.rs" {
+            if path.ends_with("flash.rs") {
                 let table = text.split("flashes! {").nth(1).unwrap().split("\n}").next().unwrap();
                 let lines = table.lines().filter_map(|line| literals(line).nth(2));
                 said.extend(lines.map(|(text, _)| text));
@@ -272,8 +258,59 @@ mod said_texts {
         said
     }
 
+    pub fn of_template(text: &str) -> BTreeSet<String> {
+        let mut said = BTreeSet::new();
+        let tags = text.split("{{").skip(1).filter_map(|rest| rest.split("}}").next());
+        let blocks = text.split("{%").skip(1).filter_map(|rest| rest.split("%}").next());
+        for (literal, after) in tags.chain(blocks).flat_map(literals) {
+            let folded = literal.split_whitespace().collect::<Vec<_>>().join(" ");
+            if let Some(context) = after.strip_prefix("|tc(\"") {
+                said.insert(format!("{}|{folded}", context.split('"').next().unwrap()));
+            } else if after.starts_with("|t")
+                && !after[2..].starts_with(|c: char| c.is_alphanumeric())
+            {
+                said.insert(folded);
+            }
+        }
+        said
+    }
+
+    pub fn of_script(text: &str) -> BTreeSet<String> {
+        let mut said = BTreeSet::new();
+        for (at, call) in text.match_indices("t(\"") {
+            let is_whole = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            let literal = text[at + call.len()..].split('"').next();
+            said.extend(literal.filter(|_| is_whole).map(str::to_owned));
+        }
+        said
+    }
+
+    pub fn of_code(text: &str) -> BTreeSet<String> {
+        let mut said = BTreeSet::new();
+        let text = text.split("#[cfg(test)]").next().unwrap();
+        for call in ["t!(", "msg!("] {
+            for (at, _) in text.match_indices(call) {
+                let is_whole = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+                let rest = text[at + call.len()..].trim_start();
+                if is_whole && rest.starts_with('"') {
+                    said.insert(literals(rest).next().unwrap().0);
+                }
+            }
+        }
+        for rest in text.split("text_in_context(").skip(1) {
+            let mut words = literals(rest);
+            let called_with = (words.next(), words.next());
+            if let (true, (Some((context, _)), Some((word, _)))) =
+                (rest.trim_start().starts_with('"'), called_with)
+            {
+                said.insert(format!("{context}|{word}"));
+            }
+        }
+        said
+    }
+
     /// The string literals of a text, each with what follows it.
-    fn literals(text: &str) -> impl Iterator<Item = (String, &str)> {
+    pub fn literals(text: &str) -> impl Iterator<Item = (String, &str)> {
         let mut rest = text;
         std::iter::from_fn(move || {
             let (_, after) = rest.split_once('"')?;

@@ -2,14 +2,23 @@
 
 mod booking;
 pub mod browser;
+mod contact_form_codes;
+mod contact_forms;
 mod conversations;
+mod customer_languages;
 mod developers;
 mod headers;
+mod help_pages;
+mod installed_app;
 mod languages;
 mod lists;
+mod own_page;
+mod public_demo;
+mod satisfaction;
 mod secure;
 mod settings;
 mod signing_in;
+mod suspension;
 mod templates;
 mod upload;
 mod visibility;

@@ -1,15 +1,17 @@
 //! Rules for how the templates are written.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use crate::support::PAGE_CRATES;
 
 const LINE_CHARS: usize = 140;
 
 /// The code and the templates of each crate that has pages.
 fn sources(ending: &str) -> Vec<PathBuf> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let names = ["web", "settings_pages", "developer_site"];
-    let mut folders = names.map(|name| crates.join(name).join("src")).to_vec();
+    let mut folders = PAGE_CRATES.map(|name| crates.join(name).join("src")).to_vec();
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
@@ -99,4 +101,87 @@ fn a_form_that_is_one_button_is_a_macro() {
         };
         assert!(!forms.any(is_button), "{}: use ui::button_form", path.display());
     }
+}
+
+/// A macro's arguments are bound one after the other: one that reads a variable named like an earlier parameter
+/// would get that parameter.
+#[test]
+fn no_argument_of_a_macro_reads_an_earlier_parameter() {
+    let mut macros: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
+    let pages: Vec<(PathBuf, String)> = templates()
+        .into_iter()
+        .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
+        .collect();
+    for (_, page) in &pages {
+        for (_, rest) in
+            page.match_indices("{% macro ").map(|(at, tag)| page.split_at(at + tag.len()))
+        {
+            let (name, rest) = rest.split_once('(').unwrap();
+            let parameters = arguments(rest).into_iter();
+            let parameters =
+                parameters.map(|one| one.split('=').next().unwrap_or_default().to_owned());
+            macros.entry(name.to_owned()).or_default().push(parameters.collect());
+        }
+    }
+    let mut found = Vec::new();
+    for (path, page) in &pages {
+        for (name, shapes) in &macros {
+            for (at, opened) in page.match_indices(&format!("::{name}(")) {
+                let given = arguments(&page[at + opened.len()..]);
+                let is_shadowed = |parameters: &Vec<String>| {
+                    (1..given.len()).any(|later| {
+                        parameters.iter().take(later).zip(&given).any(|(parameter, argument)| {
+                            argument != parameter && variables(&given[later]).contains(parameter)
+                        })
+                    })
+                };
+                if shapes.iter().any(is_shadowed) {
+                    found.push(format!("{}: {name}({})", path.display(), given.join(", ")));
+                }
+            }
+        }
+    }
+    assert!(macros.len() > 40, "{}", macros.len());
+    none(found);
+}
+
+/// The arguments up to the parenthesis that closes them.
+fn arguments(rest: &str) -> Vec<String> {
+    let (mut all, mut one, mut depth, mut is_string) = (Vec::new(), String::new(), 0, false);
+    for c in rest.chars() {
+        match c {
+            '"' => is_string = !is_string,
+            '(' | '[' if !is_string => depth += 1,
+            ')' | ']' if !is_string && depth > 0 => depth -= 1,
+            ')' if !is_string => break,
+            ',' if !is_string && depth == 0 => {
+                all.push(std::mem::take(&mut one).trim().to_owned());
+                continue;
+            }
+            _ => {}
+        }
+        one.push(c);
+    }
+    all.push(one.trim().to_owned());
+    all.retain(|one| !one.is_empty());
+    all
+}
+
+/// The variables that an expression reads, without members, functions and filters.
+fn variables(expression: &str) -> Vec<String> {
+    let outside = expression.split('"').step_by(2).collect::<Vec<_>>().join(" \" ");
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut found = Vec::new();
+    let mut rest = outside.as_str();
+    let mut is_member = false;
+    while let Some(start) = rest.find(is_word) {
+        is_member = is_member || rest[..start].trim_end().ends_with(['.', '|', ':']);
+        let from = &rest[start..];
+        let (word, after) = from.split_at(from.find(|c| !is_word(c)).unwrap_or(from.len()));
+        if !is_member && !after.starts_with(['(', ':']) {
+            found.push(word.to_owned());
+        }
+        (rest, is_member) = (after, false);
+    }
+    found
 }

@@ -144,7 +144,7 @@ async fn an_address_that_is_wrong_on_its_face_is_refused() {
 async fn the_next_address_is_dialled_when_one_does_not_answer() {
     let authority = Authority::new();
     let receiver = Receiver::answering(&authority, HTTP1, || answer(200, "")).await;
-    let rules = SsrfRules { allow_private: false, is_public: |_| true };
+    let rules = SsrfRules { is_public: |_| true, ..SsrfRules::new(false) };
     let ssrf_guard = SsrfGuard::new(Script::always(&[INSIDE, OUTSIDE]), rules);
     let webhook_sender = HttpWebhookSender::new(ssrf_guard, authority.roots(), LONG).unwrap();
     assert_eq!(post(&webhook_sender, receiver.url()).await, status(200, ""));

@@ -70,7 +70,7 @@ impl Resolver for Script {
 
 /// The rules of production, but for the address that stands for the public internet.
 fn rules() -> SsrfRules {
-    SsrfRules { allow_private: false, is_public: |ip| ip == OUTSIDE }
+    SsrfRules { is_public: |ip| ip == OUTSIDE, ..SsrfRules::new(false) }
 }
 
 fn webhook_sender(

@@ -8,6 +8,7 @@ use base::email_address::EmailAddress;
 use base::ids::ConversationId;
 use maintenance::forget_person::forget_person;
 use maintenance::person_files::export_person;
+use model::fields::{FieldKind, FieldOwner};
 use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use serde_json::{Value, json};
 use testing::{DAY, SECOND, TestApp, TestKey, letter, on_both, query, texts, user};
@@ -326,6 +327,10 @@ async fn what_was_written_about_a_contact_goes_with_their_last_mail(app: TestApp
         merge(&app, &app.owner, from, "gia@wines.example").await;
     }
     note(&app, &app.owner, "gia@wines.example", "Prefers a call.").await;
+    app.field("plan", FieldOwner::Contact, FieldKind::Text, &[]).await;
+    let key = app.key("write").await;
+    let plan = json!({ "fields": { "plan": "Pro" } });
+    app.post(&key, "/contacts/gia@wines.example/fields", plan).await.is(200);
     erase(&app, &app.owner, &wines).await;
     assert_eq!(
         addresses(&app, &app.owner, "gia@third.example").await,
@@ -335,8 +340,12 @@ async fn what_was_written_about_a_contact_goes_with_their_last_mail(app: TestApp
     erase(&app, &app.owner, &post).await;
     assert_eq!(notes(&app, &app.owner, "gia@third.example").await, ["Prefers a call."]);
     assert_eq!(app.count("contact_addresses").await, 0);
+    let left = app.get(&key, "/contacts/gia@third.example").await.is(200).json();
+    assert_eq!(left["fields"], json!({ "plan": "Pro" }));
     erase(&app, &app.owner, &third).await;
-    assert_eq!(app.count("contact_notes").await, 0);
+    for table in ["contact_notes", "contact_fields"] {
+        assert_eq!(app.count(table).await, 0, "{table}");
+    }
 }
 
 async fn a_private_note_stays_while_the_team_has_mail_of_the_contact(app: TestApp) {
@@ -375,12 +384,15 @@ async fn conversations_of_others_are_looked_for_among_the_latest_of_a_contact(ap
 }
 
 async fn a_persons_data_are_those_of_all_their_addresses(app: TestApp) {
-    let key = app.key("read").await;
+    let key = app.key("read write").await;
+    app.field("plan", FieldOwner::Contact, FieldKind::Text, &[]).await;
     app.mail("gia@wines.example", "Cellar", "One").await;
     app.mail("gia@post.example", "Carnet", "Two").await;
     app.mail("enzo@wines.example", "Corks", "Three").await;
     merge(&app, &app.owner, "gia@post.example", "gia@wines.example").await;
     note(&app, &app.owner, "gia@wines.example", "Prefers a call.").await;
+    let plan = json!({ "fields": { "plan": "Pro" } });
+    app.post(&key, "/contacts/gia@wines.example/fields", plan).await.is(200);
     let service = app.service(&app.support);
     let person = app
         .act(&service, |tx, cx| {
@@ -396,6 +408,7 @@ async fn a_persons_data_are_those_of_all_their_addresses(app: TestApp) {
         .await;
     assert_eq!(person["conversations"].as_array().unwrap().len(), 2);
     assert_eq!(person["records"]["contact_notes"][0]["body"], "Prefers a call.");
+    assert_eq!(person["records"]["contact_fields"][0]["value"], "Pro");
     assert_eq!(person["records"]["contact_addresses"].as_array().unwrap().len(), 2);
     let done =
         app.act(&service, |tx, cx| forget_person(tx, cx, &address("gia@post.example"))).await;
@@ -403,7 +416,7 @@ async fn a_persons_data_are_those_of_all_their_addresses(app: TestApp) {
     assert_eq!(app.subjects(&key, "view=all").await, ["Corks"]);
     let named = "audit_log WHERE thing LIKE '%gia@%' OR detail LIKE '%gia@%'";
     assert_eq!(app.count(named).await, 0);
-    for table in ["contact_notes", "contact_addresses"] {
+    for table in ["contact_notes", "contact_addresses", "contact_fields"] {
         assert_eq!(app.count(table).await, 0, "{table}");
     }
 }

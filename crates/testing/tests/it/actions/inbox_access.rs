@@ -9,6 +9,7 @@ use actions::workspace::audit_log;
 use base::actor::{Actor, Role};
 use model::mailboxes::Mailbox;
 use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
+use model::webhooks::WebhookFormat;
 use serde_json::json;
 use testing::{TestApp, TestKey, letter, on_both, user};
 
@@ -256,7 +257,7 @@ async fn a_webhook_of_an_inbox_for_some_hears_that_inbox_and_the_teams_does_not(
     let own = app
         .act(&owner, move |tx, cx| {
             let url = webhooks::check_url("https://billing.example/hook", false)?;
-            webhooks::add_inbox_webhook(tx, cx, &url, &id)
+            webhooks::add_inbox_webhook(tx, cx, (&url, WebhookFormat::Mailroom), &id)
         })
         .await;
     let closed = app.act(&owner, {
@@ -377,6 +378,14 @@ async fn what_the_other_circle_has_already_is_added_to(app: TestApp) {
         ))
         .await;
     }
+    for circle in ["team", id.as_str()] {
+        app.exec(&format!(
+            "INSERT INTO report_quarter_hours (
+                 ws, circle, measure, day, quarter_hour, mailbox, name, n
+             ) VALUES ({ws}, '{circle}', 'begun', 1, 48, '{id}', 'x', 7)"
+        ))
+        .await;
+    }
     for shard in 0..8 {
         app.exec(&format!(
             "INSERT INTO counters (ws, circle, what, shard, n)
@@ -387,6 +396,8 @@ async fn what_the_other_circle_has_already_is_added_to(app: TestApp) {
     give(&app, &owner, &billing, some(vec![sees(person(&owner))])).await;
     let days = format!("report_days WHERE circle = '{id}' AND name = 'x' AND n = 14");
     assert_eq!(app.count(&days).await, 1);
+    let hours = format!("report_quarter_hours WHERE circle = '{id}' AND name = 'x' AND n = 14");
+    assert_eq!(app.count(&hours).await, 1);
     let open = format!("counters WHERE circle = '{id}' AND what = 'open:{id}' AND n = 1");
     assert_eq!(app.count(&open).await, 1);
 }
@@ -400,7 +411,7 @@ async fn a_webhook_ends_when_its_maker_no_longer_sees_the_inbox(app: TestApp) {
     let id = billing.id.clone();
     app.act(&again(&app, &bo).await, move |tx, cx| {
         let url = webhooks::check_url("https://billing.example/hook", false)?;
-        webhooks::add_inbox_webhook(tx, cx, &url, &id)
+        webhooks::add_inbox_webhook(tx, cx, (&url, WebhookFormat::Mailroom), &id)
     })
     .await;
     let hooks = format!("webhooks WHERE circle = '{}'", billing.id);

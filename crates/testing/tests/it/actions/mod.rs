@@ -1,5 +1,6 @@
 //! What people do in the app and at the command line.
 
+mod agent_replay;
 mod answers;
 mod contacts;
 mod corrections;
@@ -9,6 +10,7 @@ mod merging_together;
 mod people;
 mod races;
 mod reading;
+mod saved_replies;
 mod seen;
 mod send_later;
 mod sending;

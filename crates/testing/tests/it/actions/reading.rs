@@ -4,13 +4,16 @@ use std::collections::HashSet;
 
 use actions::conversations::timeline::{TimelineCursor, TimelineEntry, TimelinePart};
 use actions::conversations::{open_conversation, picture_senders};
-use actions::documents::previews::{self, PreviewLookup};
+use actions::documents::files::find_document;
+use actions::documents::previews::{self, PreviewLookup, ScaledLookup};
 use actions::people::removal;
 use base::actor::{Actor, Role};
+use base::email_address::EmailAddress;
 use base::error::Error;
 use base::ids::{DocumentId, MessageId};
 use inbound::incoming_mail::FiledMail;
 use mail::Dmarc;
+use maintenance::forget_person::forget_person;
 use model::authentication::AuthenticationOutcome;
 use serde_json::json;
 use testing::{HOUR, SECOND, TestApp, file, letter, on_both, raw, text_of, user};
@@ -22,7 +25,8 @@ on_both!(
     what_authentication_found_is_kept_with_the_mail,
     pictures_of_a_sender_are_shown_to_whom_chose_it_alone,
     a_forged_mail_is_not_trusted_like_its_sender,
-    a_preview_is_kept_once_and_given_up_after_three_attempts
+    a_preview_is_kept_once_and_given_up_after_three_attempts,
+    scaled_copies_are_kept_beside_the_preview_and_forgotten_with_the_person
 );
 
 /// What one part holds: texts of messages and notes, names of events, and where the next ends.
@@ -242,4 +246,52 @@ async fn a_preview_is_kept_once_and_given_up_after_three_attempts(app: TestApp) 
         })
         .await;
     assert!(matches!(refused, Error::NotFound(_)));
+}
+
+async fn scaled_copies_are_kept_beside_the_preview_and_forgotten_with_the_person(app: TestApp) {
+    let mut mail = letter("ann@x.example", "Photos", "Here");
+    mail.attachments = vec![file("a.pdf", b"%PDF one"), file("b.pdf", b"%PDF two")];
+    app.deliver(&app.support, mail).await;
+    let key = app.key("read").await;
+    let listed = app.get(&key, "/documents").await.is(200).json();
+    let id = |place: usize| DocumentId::parse(&text_of(&listed[place], "id")).unwrap();
+    let look = |id: DocumentId| {
+        app.act(&app.owner, move |tx, cx| {
+            let file = find_document(tx, cx, &id)?;
+            previews::scaled_file(tx, cx, &file)
+        })
+    };
+    let missing = |found: ScaledLookup| match found {
+        ScaledLookup::Missing(key) => key,
+        other => panic!("{other:?}"),
+    };
+    let scaled = missing(look(id(0)).await);
+    let (preview, _) = scaled.split_once('/').unwrap();
+    for (key, bytes) in [(preview.to_owned(), "small"), (scaled.clone(), "scaled")] {
+        let blob = app.app.blobs.put(bytes.as_bytes()).unwrap();
+        app.act(&app.owner, move |tx, cx| previews::keep_preview(tx, cx, &key, &blob)).await;
+    }
+    assert!(matches!(look(id(0)).await, ScaledLookup::Kept(bytes) if bytes == b"scaled"));
+    for _ in 0..3 {
+        let key = missing(look(id(1)).await);
+        app.act(&app.owner, move |tx, cx| previews::count_failed_preview(tx, cx, &key)).await;
+    }
+    assert!(matches!(look(id(1)).await, ScaledLookup::Original));
+    let service = app.service(&app.support);
+    let ann = EmailAddress::new("ann@x.example");
+    app.act(&service, move |tx, cx| forget_person(tx, cx, &ann)).await;
+    // A copy that was being made meanwhile comes too late.
+    let blob = app.app.blobs.put(b"scaled").unwrap();
+    for copy in [Some(blob), None] {
+        let key = scaled.clone();
+        let keep = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| match &copy {
+            Some(copy) => previews::keep_preview(tx, cx, &key, copy),
+            None => previews::count_failed_preview(tx, cx, &key),
+        };
+        let refused = app.expect_refusal(&app.owner, keep).await;
+        assert!(matches!(refused, Error::NotFound(_)), "{refused:?}");
+    }
+    for table in ["previews", "blobs"] {
+        assert_eq!(app.count(table).await, 0, "{table}");
+    }
 }

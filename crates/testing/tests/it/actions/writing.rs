@@ -431,7 +431,7 @@ async fn a_saved_reply_brings_its_files(app: TestApp) {
             let id = saved_replies::save_reply(tx, cx, &input, std::slice::from_ref(&paper))?;
             saved_replies::attach_saved_files(tx, cx, &place, &id)?;
             Ok((
-                saved_replies::fill_saved_reply(tx, cx, &place, &id)?,
+                saved_replies::put_in_saved_reply(tx, cx, &place, &id)?,
                 unsent_files::list(tx, cx, &place)?,
                 saved_replies::list_saved_replies(tx, cx)?,
             ))

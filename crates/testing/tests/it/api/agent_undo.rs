@@ -15,6 +15,7 @@ on_both!(
     what_a_policy_refuses_is_left_for_people_and_the_rest_is_undone,
     a_status_that_somebody_decided_since_stays,
     what_was_split_off_stays_where_somebody_has_gone_on_with_it,
+    what_was_merged_stays_where_somebody_has_gone_on_with_it,
     a_draft_that_a_person_changed_is_left,
     a_message_that_its_agent_stopped_itself_stays_a_draft_for_nobody,
     stopping_all_of_agents_finds_every_message_and_nothing_of_people
@@ -112,6 +113,29 @@ async fn what_was_split_off_stays_where_somebody_has_gone_on_with_it(app: TestAp
         assert_eq!(text_of(&app.read(&key, id).await, "id"), *id);
     }
     assert_ne!(text_of(&app.read(&key, &untouched).await, "id"), untouched);
+}
+
+/// Two conversations of a customer, the first of which the key has merged into the second.
+async fn merged(app: &TestApp, key: &TestKey, who: &str) -> (String, String) {
+    let from = format!("{who}@x.example");
+    let one = app.mail(&from, "Lamp", "text").await.conversation;
+    let two = app.mail(&from, "Chair", "text").await.conversation.to_string();
+    app.on(key, &one, "merge", json!({ "into": two })).await.is(200);
+    (one.to_string(), two)
+}
+
+async fn what_was_merged_stays_where_somebody_has_gone_on_with_it(app: TestApp) {
+    let key = app.key("write").await;
+    let (untouched, _) = merged(&app, &key, "ann").await;
+    let (gone_on, whole) = merged(&app, &key, "bo").await;
+    app.advance(MINUTE);
+    note_by_owner(&app, &whole).await;
+    let outcome = undo_all(&app, &key).await;
+    assert_eq!((outcome.undone.len(), outcome.left.len()), (1, 1));
+    assert_eq!(outcome.left[0].on.as_str(), gone_on);
+    assert!(outcome.left[0].reason.contains("gone on"), "{}", outcome.left[0].reason);
+    assert_eq!(text_of(&app.read(&key, &gone_on).await, "id"), whole);
+    assert_eq!(text_of(&app.read(&key, &untouched).await, "id"), untouched);
 }
 
 async fn a_draft_that_a_person_changed_is_left(app: TestApp) {

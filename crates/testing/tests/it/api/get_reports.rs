@@ -1,14 +1,17 @@
 //! Reports: what is counted as it happens, and who sees it (additions, section 8).
 
 use base::actor::Role;
+use base::time::Moment;
 use serde_json::{Value, json};
-use testing::{MINUTE, SECOND, TestApp, TestKey, held_warning, letter, on_both};
+use testing::{DAY, HOUR, MINUTE, SECOND, TestApp, TestKey, held_warning, letter, on_both};
 
 on_both!(
     a_day_of_work_is_counted_as_it_happens,
     a_private_inbox_counts_for_its_person_alone_and_held_mail_when_it_is_released,
     the_history_before_reports_is_counted_once,
-    a_span_is_checked_and_a_year_is_shown_in_months
+    a_span_is_checked_and_a_year_is_shown_in_months,
+    days_and_hours_are_those_of_the_zone,
+    what_was_counted_by_the_day_stays_in_its_day
 );
 
 /// The figures, after what happened was folded.
@@ -112,7 +115,7 @@ async fn the_history_before_reports_is_counted_once(app: TestApp) {
     app.pass(11 * MINUTE).await;
     app.on(&key, &lamp, "status", json!({ "status": "closed" })).await.is(200);
     let live = reports(&app, &key, "").await;
-    for table in ["report_facts", "report_days", "report_months"] {
+    for table in ["report_facts", "report_quarter_hours", "report_days", "report_months"] {
         app.exec(&format!("DELETE FROM {table}")).await;
     }
     assert_eq!(reports(&app, &key, "").await["received"], 0);
@@ -158,5 +161,77 @@ async fn a_span_is_checked_and_a_year_is_shown_in_months(app: TestApp) {
         "?mailbox=mbx_none",
     ] {
         app.get(&key, &format!("/reports{wrong}")).await.is(400);
+    }
+}
+
+/// A day that counts from 1970, as it is written.
+fn date(day: i64) -> String {
+    Moment(day * DAY).iso()[..10].to_owned()
+}
+
+async fn of_days(app: &TestApp, key: &TestKey, days: (i64, i64), zone: &str) -> Value {
+    let (from, to) = (date(days.0), date(days.1));
+    reports(app, key, &format!("?from={from}&to={to}&zone={zone}")).await
+}
+
+async fn days_and_hours_are_those_of_the_zone(app: TestApp) {
+    let key = app.key("read").await;
+    // Half past eleven in the evening in UTC, which is quarter past five of the next morning in Kathmandu.
+    app.pass(DAY - app.now().rem_euclid(DAY) + 23 * HOUR + 30 * MINUTE).await;
+    let today = app.now() / DAY;
+    app.mail("ann@x.example", "Lamp", "text").await;
+    for (zone, day, other) in [
+        ("UTC", today, today + 1),
+        ("America/New_York", today, today + 1),
+        ("Europe/Berlin", today + 1, today),
+        ("Asia/Kathmandu", today + 1, today),
+    ] {
+        let found = of_days(&app, &key, (day, day), zone).await;
+        assert_eq!((&found["zone"], &found["received"]), (&json!(zone), &json!(1)), "{found:#}");
+        assert_eq!(found["steps"][0]["received"], 1, "{zone}");
+        let none = of_days(&app, &key, (other, other), zone).await;
+        assert_eq!((&none["received"], &none["steps"][0]["received"]), (&json!(0), &json!(0)));
+        // Days, weeks and months.
+        for days in [10, 100, 300] {
+            let found = of_days(&app, &key, (today + 1 - days, today + 1), zone).await;
+            let steps = found["steps"].as_array().unwrap();
+            let sum: i64 = steps.iter().filter_map(|step| step["received"].as_i64()).sum();
+            assert_eq!((&found["received"], sum), (&json!(1), 1), "{days} days in {zone}");
+            let hours = found["hours"].as_array().unwrap().iter().flat_map(|day| day.as_array());
+            let sum: i64 = hours.flatten().filter_map(Value::as_i64).sum();
+            assert_eq!(sum, 1, "hours of {days} days in {zone}");
+        }
+    }
+    let nepal = of_days(&app, &key, (today + 1, today + 1), "Asia/Kathmandu").await;
+    // 1 January 1970 was a Thursday.
+    let weekday = (today + 1 + 3).rem_euclid(7) as usize;
+    assert_eq!(nepal["hours"][weekday][5], 1, "{:#}", nepal["hours"]);
+    assert_eq!(reports(&app, &key, "").await["zone"], "UTC");
+    app.get(&key, "/reports?zone=Nowhere").await.is(400);
+}
+
+/// Counters of an older version have no quarter hours; the migration puts them at noon.
+async fn what_was_counted_by_the_day_stays_in_its_day(app: TestApp) {
+    let key = app.key("read").await;
+    let (ws, day, inbox) = (app.owner.ws, app.now() / DAY - 3, &app.support.id);
+    let month = 12 * (date(day)[..4].parse::<i64>().unwrap() - 1970)
+        + date(day)[5..7].parse::<i64>().unwrap()
+        - 1;
+    for (table, columns, at) in [
+        ("report_quarter_hours", "day, quarter_hour", format!("{day}, 48")),
+        ("report_days", "day", day.to_string()),
+        ("report_months", "month", month.to_string()),
+    ] {
+        app.exec(&format!(
+            "INSERT INTO {table} (ws, circle, measure, {columns}, mailbox, name, n)
+             VALUES ({ws}, 'team', 'sent', {at}, '{inbox}', '', 4)"
+        ))
+        .await;
+    }
+    for zone in ["UTC", "Europe/Berlin", "America/Los_Angeles", "Asia/Kolkata"] {
+        let found = of_days(&app, &key, (day, day), zone).await;
+        assert_eq!((&found["sent"], &found["steps"][0]["sent"]), (&json!(4), &json!(4)), "{zone}");
+        let around = of_days(&app, &key, (day - 1, day + 1), zone).await;
+        assert_eq!((&around["sent"], &around["steps"][1]["sent"]), (&json!(4), &json!(4)));
     }
 }

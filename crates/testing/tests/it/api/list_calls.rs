@@ -21,6 +21,7 @@ async fn a_key_reads_its_own_calls_the_latest_first(app: TestApp) {
     let since = app.iso();
     app.get(&key, "/tags").await.is(200);
     app.post(&key, "/conversations/cnv_0/notes", json!({ "body": "x" })).await.is(403);
+    app.app.background.finish().await;
     let calls = app.get(&key, "/calls").await.is(200).json();
     let calls = calls.as_array().unwrap();
     let mut operations = texts(calls, "operation");

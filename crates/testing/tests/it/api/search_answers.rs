@@ -38,7 +38,7 @@ async fn answers_and_saved_replies_are_found_best_match_first(app: TestApp) {
         found,
         json!([{
             "id": fee, "title": "Fee taken twice", "text": FEE_ANSWER, "language": "en",
-            "updatedAt": app.iso(), "kind": "answer",
+            "updatedAt": app.iso(), "kind": "answer", "public": false, "section": null, "url": null,
         }])
     );
     let saved = app.get(&key, "/answers?q=receipts").await.is(200).json();

@@ -140,6 +140,8 @@ async fn stopping_counts_as_a_change_and_is_kept_as_an_act(app: TestApp) {
         messages.push(app.schedule(&key, &mail.conversation, "It left.").await);
     }
     app.limit(&key, &["bulkPerMinutes=1/5"]).await;
+    // What it wrote is no change of these minutes any more.
+    app.advance(6 * MINUTE);
     stop(&app, &key, &messages[0]).await.is(200);
     let kept = format!("agent_acts WHERE kind = 'withdrew' AND thing = '{}'", messages[0]);
     assert_eq!(app.count(&kept).await, 1);

@@ -19,11 +19,11 @@ fn hook(events: &[&str]) -> Value {
 async fn a_key_that_administers_adds_lists_and_deletes_webhooks(app: TestApp) {
     let key = app.key("admin").await;
     let made = app.post(&key, "/webhooks", hook(&[])).await.is(201).json();
-    assert_eq!(fields(&made), ["events", "id", "secret", "url"]);
+    assert_eq!(fields(&made), ["events", "format", "id", "secret", "url"]);
     assert!(text_of(&made, "secret").starts_with("whsec_"));
     let listed = app.get(&key, "/webhooks").await.is(200).json();
     assert_eq!(listed.as_array().map(Vec::len), Some(1));
-    assert_eq!(fields(&listed[0]), ["createdAt", "events", "id", "state", "url"]);
+    assert_eq!(fields(&listed[0]), ["createdAt", "events", "format", "id", "state", "url"]);
     assert_eq!((&listed[0]["id"], &listed[0]["url"]), (&made["id"], &made["url"]));
     let path = format!("/webhooks/{}", text_of(&made, "id"));
     assert_eq!(app.delete(&key, &path).await.is(200).json(), json!({ "ok": true }));

@@ -7,7 +7,7 @@ use actions::inboxes::setup;
 use actions::people::removal;
 use actions::writing::approvals;
 use base::time::Moment;
-use inbound::imap::{self, ImapAccount, PostFetchAction, Security};
+use inbound::imap::{self, FetchProtocol, ImapAccount, PostFetchAction, Security};
 use inbound::{BelievedResults, FetchedMail, InboundMail, Ingested, MailSource, ingest_fetched};
 use serde_json::Value;
 use testing::{DAY, HOUR, MINUTE, SECOND, TestApp, TestKey, on_both, raw_with, user};
@@ -45,7 +45,17 @@ async fn account(app: &TestApp) -> ImapAccount {
 }
 
 async fn claimed(app: &TestApp, address: &str) -> ImapAccount {
+    claimed_by(app, address, FetchProtocol::Imap).await
+}
+
+/// A claim on an inbox that is connected by this protocol, anew where it was another.
+pub(super) async fn claimed_by(
+    app: &TestApp,
+    address: &str,
+    protocol: FetchProtocol,
+) -> ImapAccount {
     let from = FetchFrom {
+        protocol,
         host: "localhost".into(),
         port: 993,
         security: Security::Tls,
@@ -66,7 +76,12 @@ async fn claimed(app: &TestApp, address: &str) -> ImapAccount {
     claim.await.unwrap().remove(0)
 }
 
-async fn fetched(app: &TestApp, account: &ImapAccount, raw: &str, internal_date: i64) -> Ingested {
+pub(super) async fn fetched(
+    app: &TestApp,
+    account: &ImapAccount,
+    raw: &str,
+    internal_date: i64,
+) -> Ingested {
     let delivery = InboundMail {
         sender: None,
         recipients: vec![SUPPORT.into()],
@@ -78,7 +93,7 @@ async fn fetched(app: &TestApp, account: &ImapAccount, raw: &str, internal_date:
     ingest_fetched(&app.app, authenticator, delivery, fetched).await.unwrap()
 }
 
-fn received(taken: Ingested) -> inbound::incoming_mail::FiledMail {
+pub(super) fn received(taken: Ingested) -> inbound::incoming_mail::FiledMail {
     match taken {
         Ingested::Filed(received) => received,
         other => panic!("{other:?}"),

@@ -5,14 +5,18 @@ use base::states::Direction;
 use inbound::history::{
     CountedIdentities, ImportOutcome, ImportTarget, ImportedMail, import, preview,
 };
+use inbound::imap::FetchProtocol;
 use inbound::{Ingested, find_inbox};
-use testing::{TestApp, filed_mail, on_both, raw_with, texts};
+use testing::{HOUR, MINUTE, TestApp, filed_mail, on_both, raw_with, texts};
+
+use super::dates::{claimed_by, fetched, received};
 
 on_both!(
     mails_with_one_message_id_and_other_words_are_all_filed,
     a_delivery_that_comes_on_two_ways_is_one_mail,
     a_mail_without_a_date_is_told_apart_by_every_byte,
     mail_from_before_contents_were_hashed_is_compared_by_what_it_says,
+    a_mailbox_that_is_connected_by_another_protocol_brings_nothing_twice,
     whoever_takes_a_message_id_first_keeps_no_mail_out_and_gets_no_answer,
     a_message_id_that_many_mails_have_names_none_of_them,
     a_dry_run_counts_files_with_one_message_id_as_the_import_does
@@ -78,6 +82,36 @@ async fn mail_from_before_contents_were_hashed_is_compared_by_what_it_says(app: 
     }
     filed_mail(&app.ingest(&[SUPPORT], &mail.replace("broken", "repaired")).await[0]);
     filed_mail(&app.ingest(&[SUPPORT], &mail.replace("ann@", "eve@")).await[0]);
+}
+
+/// A mail whose parts a server writes with a boundary of its own.
+fn in_parts(boundary: &str, text: &str) -> String {
+    let fields = format!(
+        "{CONSTANT}MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=\"{boundary}\"\r\n"
+    );
+    let part = format!("--{boundary}\r\nContent-Type: text/plain\r\n\r\n{text}\r\n");
+    raw_with(&fields, "ann@x.example", "Lamp", &format!("{part}--{boundary}--"))
+}
+
+async fn a_mailbox_that_is_connected_by_another_protocol_brings_nothing_twice(app: TestApp) {
+    let account = claimed_by(&app, SUPPORT, FetchProtocol::Imap).await;
+    let at = app.now() - HOUR;
+    let first = received(fetched(&app, &account, &in_parts("a", "It is broken."), at).await);
+    for (boundary, protocol) in [("b", FetchProtocol::Graph), ("c", FetchProtocol::Imap)] {
+        app.advance(MINUTE);
+        let account = claimed_by(&app, SUPPORT, protocol).await;
+        let again = fetched(&app, &account, &in_parts(boundary, "It is broken."), at).await;
+        assert_eq!(again, Ingested::Duplicate(first.clone()), "{protocol:?}");
+        // Other words, another time and what comes in from now on are another mail.
+        let words = in_parts(boundary, &format!("It is broken again, says {boundary}."));
+        received(fetched(&app, &account, &words, at).await);
+        let time =
+            in_parts(&format!("{boundary}1"), "It is broken.").replace("09:00:00", "05:00:00");
+        received(fetched(&app, &account, &time, at).await);
+        let new = in_parts(&format!("{boundary}2"), "It is broken.");
+        received(fetched(&app, &account, &new, app.now()).await);
+    }
+    filed_mail(&app.ingest(&[SUPPORT], &in_parts("d", "It is broken.")).await[0]);
 }
 
 async fn whoever_takes_a_message_id_first_keeps_no_mail_out_and_gets_no_answer(app: TestApp) {

@@ -1,10 +1,14 @@
 //! Mail is filed in every inbox it came to, once.
 
 use actions::inboxes::setup::{NewWorkspace, add_mailbox, set_up_workspace};
-use inbound::{Ingested, find_inbox, find_recipient};
+use inbound::imap::FetchProtocol;
+use inbound::{
+    FetchedMail, InboundMail, Ingested, MailSource, find_inbox, find_recipient, ingest_sent,
+};
 use mail::Dmarc;
 use testing::{TestApp, filed_mail, on_both, raw, raw_with, user};
 
+use super::dates::claimed_by;
 use super::{secret, sent};
 
 on_both!(
@@ -15,6 +19,7 @@ on_both!(
     our_own_mail_that_comes_back_is_dropped,
     a_mail_that_carries_our_marks_and_is_another_is_filed,
     a_notice_that_comes_back_is_dropped,
+    of_the_folder_of_sent_mail_our_notices_are_left_out_and_nothing_else,
     a_mail_that_goes_in_circles_is_not_kept,
     a_workspace_has_one_secret_and_no_other_has_it,
     an_address_leads_to_an_inbox_whatever_its_case_and_tag,
@@ -161,6 +166,35 @@ async fn a_notice_that_comes_back_is_dropped(app: TestApp) {
         app.ingest_from("", &[SUPPORT], other.as_bytes()).await[0],
         Ok(Ingested::Filed(_))
     ));
+}
+
+async fn of_the_folder_of_sent_mail_our_notices_are_left_out_and_nothing_else(app: TestApp) {
+    let account = claimed_by(&app, SUPPORT, FetchProtocol::Graph).await;
+    let mark = mail::loop_mark(&secret(&app).await, "msg_0123456789").unwrap();
+    let marked = format!("{}: {mark}\r\n", mail::LOOP_FIELD);
+    let forged = format!("{}: 0123456789.abc\r\n", mail::LOOP_FIELD);
+    for (number, fields, from, is_notice) in [
+        (1, marked.as_str(), SUPPORT, true),
+        (2, "", SUPPORT, false),
+        (3, forged.as_str(), SUPPORT, false),
+        (4, marked.as_str(), "other@acme.example", false),
+    ] {
+        let fields = format!("Message-ID: <notice.{number}@elsewhere.example>\r\n{fields}");
+        let mail = raw_with(&fields, from, "Lamp", "It left on Tuesday.");
+        let mail = mail.replace("To: support@acme.example", "To: mara@customer.example");
+        let delivery = InboundMail {
+            sender: None,
+            recipients: Vec::new(),
+            source: MailSource::OurServer,
+            raw: mail.into_bytes(),
+        };
+        let fetched = FetchedMail { account: account.clone(), internal_date: Some(app.now()) };
+        let taken = ingest_sent(&app.app, delivery, fetched).await.unwrap();
+        match is_notice {
+            true => assert_eq!(taken, Ingested::OwnCopy, "{number}"),
+            false => drop(filed_mail(&Ok(taken))),
+        }
+    }
 }
 
 async fn a_mail_that_goes_in_circles_is_not_kept(app: TestApp) {

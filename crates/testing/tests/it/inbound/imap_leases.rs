@@ -2,7 +2,7 @@
 
 use actions::inboxes::imap_accounts::{self, FetchFrom, MailHistory};
 use actions::inboxes::setup;
-use inbound::imap::{self, ImapAccount, PostFetchAction, Security};
+use inbound::imap::{self, FetchProtocol, ImapAccount, PostFetchAction, Security};
 use model::mailboxes::mailbox_grants::MailAuth;
 use testing::{MINUTE, TestApp, on_both};
 
@@ -10,6 +10,7 @@ on_both!(one_write_renews_the_leases_of_all_inboxes_and_says_which_are_lost);
 
 fn account_at(host: &str) -> FetchFrom {
     FetchFrom {
+        protocol: FetchProtocol::Imap,
         host: host.into(),
         port: 993,
         security: Security::Tls,

@@ -3,7 +3,7 @@
 use actions::inboxes::imap_accounts::{self, FetchFrom, MailHistory};
 use actions::inboxes::setup;
 use inbound::Ingested;
-use inbound::imap::{PostFetchAction, Security};
+use inbound::imap::{FetchProtocol, PostFetchAction, Security};
 use jobs::{OutgoingMail, RelayOutcome, send_plus_tag_test};
 use model::mailboxes::mailbox_grants::MailAuth;
 use model::mailboxes::plus_tags::{self, PlusTagState, PlusTags};
@@ -23,6 +23,7 @@ const SUPPORT: &str = "support@acme.example";
 
 fn fetch_from(host: &str) -> FetchFrom {
     FetchFrom {
+        protocol: FetchProtocol::Imap,
         host: host.into(),
         port: 993,
         security: Security::Tls,

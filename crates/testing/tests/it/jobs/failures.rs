@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use actions::inboxes::imap_accounts::{self, FetchFrom, MailHistory};
-use inbound::imap::{self, PostFetchAction, Security};
+use inbound::imap::{self, FetchProtocol, PostFetchAction, Security};
 use inbound::incoming_mail::FiledMail;
 use jobs::{BoxFuture, DocumentFile, DocumentReader, ExtractionOutcome, Worker};
 use metrics_exporter_prometheus::PrometheusBuilder;
@@ -321,6 +321,7 @@ async fn an_inbox_whose_row_cannot_be_read_holds_up_no_other(app: TestApp) {
 
 fn fetch_from() -> FetchFrom {
     FetchFrom {
+        protocol: FetchProtocol::Imap,
         host: "localhost".into(),
         port: 993,
         security: Security::Tls,

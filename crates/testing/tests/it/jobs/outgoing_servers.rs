@@ -182,8 +182,14 @@ async fn sign_in_links_leave_only_through_a_server_that_an_owner_set(app: TestAp
     set(&app, &ServerScope::All, server("owners.example")).await;
     invite(&app).await.unwrap();
     app.work().await;
+    // Microsoft Graph would keep the link where everybody who uses the mailbox can read it.
+    let owner = app.owner.clone();
+    app.act(&owner, |tx, _| Ok(tx.exec("UPDATE outgoing_servers SET protocol = 'graph'", &[])?))
+        .await;
+    invite(&app).await.unwrap();
+    app.work().await;
     let hosts: Vec<String> = given(&app).into_iter().map(|(host, _)| host).collect();
-    assert_eq!(hosts, ["relay", "owners.example"]);
+    assert_eq!(hosts, ["relay", "owners.example", "relay"]);
     assert!(app.outside.relay.attempts().iter().all(|mail| mail.of_service));
 }
 

@@ -165,10 +165,13 @@ async fn old_and_new_work(app: TestApp) {
     assert_eq!(app.search_subjects(&key, "broken").await, ["Lamp"]);
 }
 
-fn every_version(backend: Backend) {
+/// Tests that share the versions among them, as one for all would take minutes.
+const SHARES: usize = 4;
+
+fn every_version(backend: Backend, share: usize) {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::new(backend, folder.path());
-    for known in 1..MIGRATIONS.len() {
+    for known in (1..MIGRATIONS.len()).filter(|known| known % SHARES == share) {
         let version = MIGRATIONS[known - 1].version;
         let url = emptied(backend, &database, folder.path(), &format!("v{version}"));
         let store = open(&url, &MIGRATIONS[..known]).unwrap();
@@ -194,15 +197,23 @@ fn every_version(backend: Backend) {
     }
 }
 
-#[test]
-fn every_version_is_upgraded_with_its_rows_on_sqlite() {
-    every_version(Backend::Sqlite);
+macro_rules! every_version_is_upgraded_with_its_rows {
+    ($($share:ident: $number:literal),*) => {
+        $(mod $share {
+            #[test]
+            fn every_version_is_upgraded_with_its_rows_on_sqlite() {
+                super::every_version(testing::Backend::Sqlite, $number);
+            }
+
+            #[test]
+            fn every_version_is_upgraded_with_its_rows_on_postgres() {
+                super::every_version(testing::Backend::Postgres, $number);
+            }
+        })*
+    };
 }
 
-#[test]
-fn every_version_is_upgraded_with_its_rows_on_postgres() {
-    every_version(Backend::Postgres);
-}
+every_version_is_upgraded_with_its_rows!(first: 0, second: 1, third: 2, fourth: 3);
 
 const BROKEN: Migration = Migration {
     version: 9_999,

@@ -17,6 +17,7 @@ on_both!(
     a_message_to_a_stranger_waits_for_a_person,
     a_first_message_to_somebody_waits_for_a_person,
     mass_mail_ends_in_a_bounded_number_of_drafts,
+    mass_mail_at_once_pauses_the_key_and_is_taken_back,
     a_booking_for_a_stranger_and_words_with_a_link_are_refused,
     a_booking_reaches_the_guest_after_the_undo_window_alone,
     a_move_and_a_cancellation_can_be_stopped,
@@ -27,7 +28,8 @@ on_both!(
     secrets_stand_on_protected_pages_alone,
     links_sums_and_hours_make_a_draft,
     a_program_has_no_limits_but_its_scopes,
-    a_key_pauses_itself_and_nobody_else
+    a_key_pauses_itself_and_nobody_else,
+    only_an_agent_that_paused_itself_is_resumed_by_a_key
 );
 
 /// Mails of so many customers whom the team has written to.
@@ -47,7 +49,7 @@ pub(super) fn is_refused(answer: Answer, code: &str, rule: Option<&str>) {
     assert!(refused["error"].as_str().is_some_and(|sentence| sentence.len() > 20));
 }
 
-fn sent_to(app: &TestApp) -> Vec<String> {
+pub(super) fn sent_to(app: &TestApp) -> Vec<String> {
     app.outside.relay.attempts().into_iter().flat_map(|mail| mail.recipients).collect()
 }
 
@@ -184,6 +186,21 @@ async fn mass_mail_ends_in_a_bounded_number_of_drafts(app: TestApp) {
     is_refused(more, "policy_refused", Some("draftsPerHour"));
     app.advance(61 * MINUTE);
     app.draft(&key, &mails[0].conversation, "An hour later.").await;
+}
+
+async fn mass_mail_at_once_pauses_the_key_and_is_taken_back(app: TestApp) {
+    let key = app.agent_key("send").await;
+    app.limit(&key, &["bulkPerMinutes=3/5"]).await;
+    let mails = known_customers(&app, 4).await;
+    let reply = json!({ "body": "We are closed for good.", "send": true });
+    for mail in &mails[..3] {
+        app.on(&key, &mail.conversation, "replies", reply.clone()).await.is(201);
+    }
+    let more = app.on(&key, &mails[3].conversation, "replies", reply).await;
+    is_refused(more, "agent_paused", None);
+    app.pass(DAY).await;
+    assert_eq!(sent_to(&app), ["owner@acme.example"], "people are told, and nobody else gets mail");
+    assert_eq!(app.count("messages WHERE status = 'draft'").await, 3);
 }
 
 async fn a_booking_for_a_stranger_and_words_with_a_link_are_refused(app: TestApp) {
@@ -434,6 +451,26 @@ async fn a_program_has_no_limits_but_its_scopes(app: TestApp) {
     let made =
         app.post(&key, "/bookings", body(&kind, MONDAY, "new@x.example")).await.is(201).json();
     assert_eq!((&made["status"], made.get("leavesAt")), (&json!("booked"), None));
+}
+
+async fn only_an_agent_that_paused_itself_is_resumed_by_a_key(app: TestApp) {
+    let (key, admin) = (app.key("write send").await, app.key("send admin").await);
+    let resume = format!("/agents/{}/resume", key.id);
+    app.post(&key, "/agents/me/pause", json!({})).await.is(200);
+    is_refused(app.post(&key, &resume, json!({})).await, "agent_paused", None);
+    let lacks = app.post(&app.key("send").await, &resume, json!({})).await.is(403).error();
+    assert!(lacks.contains("lacks the scope admin"), "{lacks}");
+    assert!(lacks.ends_with("A connected app is never given this one."), "{lacks}");
+    app.post(&app.test_key("admin").await, &resume, json!({})).await.is(404);
+    for _ in 0..2 {
+        app.post(&admin, &resume, json!({})).await.is(200);
+    }
+    assert_eq!(app.count("audit_log WHERE action = 'agent-resumed'").await, 1);
+    let id = key.id.clone();
+    app.act(&app.owner, move |tx, cx| agent_policy::pause_agent(tx, cx, &id)).await;
+    app.post(&admin, &resume, json!({})).await.is(403);
+    let me = app.get(&key, "/me").await.is(200).json();
+    assert_eq!(me["policy"]["paused"], true);
 }
 
 async fn a_key_pauses_itself_and_nobody_else(app: TestApp) {

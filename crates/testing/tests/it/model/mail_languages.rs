@@ -10,6 +10,7 @@ use super::secure::{ask as ask_for_code, token};
 
 on_both!(
     a_document_request_and_its_reminder_are_in_the_customers_language,
+    a_french_customer_is_asked_for_documents_in_french,
     the_link_to_a_protected_message_comes_in_the_customers_language,
     the_code_of_a_protected_page_comes_in_the_customers_language_subject_and_all,
     what_a_reply_quotes_is_announced_in_the_customers_language_and_folded_when_it_is_read,
@@ -23,6 +24,8 @@ const GERMAN: &str = "Guten Tag, ich habe die Lampe am Montag bestellt und sie i
     angekommen. Können Sie mir bitte sagen, wann sie geliefert wird? Vielen Dank und freundliche Grüße";
 const FRENCH: &str = "Bonjour, je n'ai pas encore reçu la lampe que j'ai commandée lundi dernier. \
     Pouvez-vous me dire quand elle sera livrée ? Merci beaucoup et bonne journée";
+const FINNISH: &str = "Hei, en ole vielä saanut lamppua, jonka tilasin viime maanantaina. Voitteko kertoa, milloin \
+    se toimitetaan? Paljon kiitoksia ja hyvää päivänjatkoa";
 
 /// A mail of Ann's whose language has been found.
 async fn written(app: &TestApp, key: &TestKey, text: &str, language: &str) -> FiledMail {
@@ -73,6 +76,20 @@ async fn a_document_request_and_its_reminder_are_in_the_customers_language(app: 
     }
 }
 
+async fn a_french_customer_is_asked_for_documents_in_french(app: TestApp) {
+    let key = app.key("read send").await;
+    let mail = written(&app, &key, FRENCH, "fr").await;
+    let text = ask(&app, &key, &mail).await;
+    for part in [
+        "Bonjour Ann Shopper,\n\npour continuer, nous avons besoin",
+        "Ce qu’il nous faut de votre part\u{a0}:\n- Ausweis\n- Vertrag (souhaité)\n",
+        "Veuillez l’envoyer avant le 30 novembre 2026.",
+        "https://mail.acme.example/u/",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
 async fn the_link_to_a_protected_message_comes_in_the_customers_language(app: TestApp) {
     let key = app.key("read send").await;
     let mail = written(&app, &key, GERMAN, "de").await;
@@ -110,7 +127,8 @@ async fn what_a_reply_quotes_is_announced_in_the_customers_language_and_folded_w
     let key = app.key("read send").await;
     for (text, language, before, behind) in [
         (GERMAN, "de", "Am So, 15. Nov. 2026 um ", " UTC schrieb Ann Shopper <ann@shop.example>:"),
-        (FRENCH, "fr", "On Sun, 15 Nov 2026 at ", " UTC, Ann Shopper <ann@shop.example> wrote:"),
+        (FRENCH, "fr", "Le dim. 15 nov. 2026 à ", " UTC, Ann Shopper <ann@shop.example> a écrit :"),
+        (FINNISH, "fi", "On Sun, 15 Nov 2026 at ", " UTC, Ann Shopper <ann@shop.example> wrote:"),
     ] {
         let subject = format!("Lamp {language}");
         let mail = app.mail("ann@shop.example Ann Shopper", &subject, text).await;
@@ -189,7 +207,7 @@ async fn a_first_mail_follows_what_the_customer_wrote_before(app: TestApp) {
 async fn where_the_language_is_not_known_or_not_spoken_it_is_english(app: TestApp) {
     let key = app.key("read send").await;
     let unknown = app.mail("bo@shop.example Bo", "Chair", "x").await;
-    for mail in [unknown, written(&app, &key, FRENCH, "fr").await] {
+    for mail in [unknown, written(&app, &key, FINNISH, "fi").await] {
         let text = ask(&app, &key, &mail).await;
         assert!(text.starts_with("Hello "), "{text}");
         assert!(

@@ -3,6 +3,7 @@
 use actions::conversations::triage::{self, TriageAct};
 use actions::conversations::undo_triage;
 use actions::inboxes::office_hours::{self, OfficeHoursInput};
+use actions::integrations::webhooks;
 use actions::writing::compose::{self, NewReply};
 use base::ids::UndoId;
 use inbound::incoming_mail::FiledMail;
@@ -23,6 +24,7 @@ on_both!(
     the_automatic_reply_goes_once_a_day_and_never_to_automatic_or_held_mail,
     the_automatic_reply_leaves_the_helpers_draft_alone,
     targets_are_kept_or_missed_in_office_hours,
+    a_missed_target_is_told_to_webhooks_that_chose_it,
     targets_rest_while_mail_is_held_and_end_when_it_is_closed,
     undoing_a_close_brings_the_targets_back_and_counts_nothing_twice,
     the_clock_of_an_inbox_is_that_of_its_hours_or_the_one_the_team_agrees_on
@@ -125,6 +127,27 @@ async fn the_automatic_reply_leaves_the_helpers_draft_alone(app: TestApp) {
     let is_reply = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains("We are back tomorrow.");
     assert!(sent.iter().any(|mail| is_reply(&mail.bytes)), "the automatic reply left");
     assert_eq!(app.drafts_in(&key, &mail).await.len(), 1, "and the draft still waits");
+}
+
+async fn a_missed_target_is_told_to_webhooks_that_chose_it(app: TestApp) {
+    let weekly = "mon-sun 00:00-24:00".to_owned();
+    let (zone, answer) = ("UTC".to_owned(), "2 h".to_owned());
+    set(&app, OfficeHoursInput { weekly, zone, answer, ..OfficeHoursInput::default() }).await;
+    let (plain, chosen) = (app.hook("plain").await, app.hook("chosen").await);
+    let (id, names) = (chosen.id.clone(), vec!["target.missed".to_owned()]);
+    app.act(&app.owner, move |tx, cx| webhooks::choose_events(tx, cx, &id, &names)).await;
+    let mail = app.mail("ann@x.example", "Lamp", "broken").await;
+    app.pass(3 * HOUR).await;
+    let missed = |hook| -> Vec<Value> {
+        let calls = app.calls_to(hook);
+        let events = calls.iter().map(|call| serde_json::from_str::<Value>(&call.body).unwrap());
+        events.filter(|event| event["type"] == "target.missed").collect()
+    };
+    assert_eq!(missed(&plain), Vec::<Value>::new());
+    let told = missed(&chosen);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0]["data"]["conversation_id"], mail.conversation.as_str());
+    assert_eq!(told[0]["data"]["target"], "answer");
 }
 
 async fn targets_rest_while_mail_is_held_and_end_when_it_is_closed(app: TestApp) {

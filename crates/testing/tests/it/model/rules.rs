@@ -207,7 +207,7 @@ async fn tags_and_waiting_start_rules_and_what_a_rule_does_starts_none(app: Test
     let saved = saved_replies::SavedReplyInput {
         name: "Sorry".into(),
         folder: String::new(),
-        body: "Dear {{first_name}}, {{my_name}} is on it.".into(),
+        body: "Dear {{first_name}}, {{reference|your order}}: {{my_name}} is on it.".into(),
     };
     app.act(&app.owner, move |tx, cx| saved_replies::save_reply(tx, cx, &saved, &[])).await;
     rule(&app, "Vip", "tagged", &["tag is vip"], &["tag seen", "draft Sorry"]).await;
@@ -221,7 +221,7 @@ async fn tags_and_waiting_start_rules_and_what_a_rule_does_starts_none(app: Test
     assert_eq!((&read["tags"], &read["status"]), (&json!(["vip", "seen"]), &json!("open")));
     let drafts: Vec<Value> = app.timeline(&key, &lamp, "message").await;
     let draft = drafts.iter().find(|one| one["status"] == "draft").unwrap().clone();
-    assert!(draft["text"].as_str().unwrap().starts_with("Dear Cy,"), "{draft}");
+    assert!(draft["text"].as_str().unwrap().starts_with("Dear Cy, your order:"), "{draft}");
     app.approve(&ann, &draft, None).await;
     app.send_reply(&key, &chair, "On its way").await;
     app.pass(2 * HOUR).await;

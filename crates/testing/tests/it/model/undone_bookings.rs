@@ -2,7 +2,7 @@
 
 use bookings::booking;
 use model::conversations::agent_acts::AgentActKind;
-use outbound::agent_undo::{self, AgentUndo};
+use outbound::agent_undo::{self, ActTarget, AgentUndo};
 use serde_json::json;
 use testing::*;
 
@@ -11,6 +11,7 @@ use super::bookings::{MONDAY, TUESDAY, at, body, bookable};
 on_both!(
     a_planned_booking_is_stopped_and_nobody_hears_of_it,
     a_booking_that_was_made_is_cancelled_and_the_guest_is_told,
+    a_booking_that_belongs_to_no_conversation_is_undone_too,
     a_booking_that_somebody_moved_is_left,
     a_booking_that_is_over_is_left,
     a_planned_cancellation_is_stopped_and_one_that_was_done_is_left
@@ -72,6 +73,22 @@ async fn a_booking_that_was_made_is_cancelled_and_the_guest_is_told(app: TestApp
     assert_eq!((undone(&outcome), left(&outcome)), (vec![AgentActKind::Booked], Vec::new()));
     app.work().await;
     assert_eq!((are(&app, &id, "cancelled").await, mails_to_ann(&app)), (1, 2));
+}
+
+async fn a_booking_that_belongs_to_no_conversation_is_undone_too(app: TestApp) {
+    let key = app.key("send").await;
+    let kind = bookable(&app, "talk", 30, &[&app.owner]).await;
+    let made = app.post(&key, "/bookings", body(&kind, MONDAY, ANN)).await.is(201).json();
+    assert_eq!((&made["status"], &made["conversationId"]), (&json!("booked"), &json!(null)));
+    let id = text_of(&made, "id");
+    app.work().await;
+    let outcome = undo_since(&app, &key, 0).await;
+    assert_eq!((undone(&outcome), left(&outcome)), (vec![AgentActKind::Booked], Vec::new()));
+    assert_eq!(outcome.undone[0].on, ActTarget::Booking(id.clone()));
+    app.work().await;
+    assert_eq!((are(&app, &id, "cancelled").await, mails_to_ann(&app)), (1, 2));
+    let again = undo_since(&app, &key, 0).await;
+    assert!(again.undone.is_empty() && again.left.is_empty());
 }
 
 async fn a_booking_that_somebody_moved_is_left(app: TestApp) {

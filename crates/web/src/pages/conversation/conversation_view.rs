@@ -2,6 +2,7 @@
 
 use actions::conversations::open_conversation::OpenConversation;
 use base::states::{Removal, Status, View};
+use contact_forms::posts::FormSource;
 use model::conversations::Conversation;
 use translation::t;
 
@@ -57,6 +58,8 @@ pub struct ConvoView {
     pub others_here: Vec<OtherHere>,
     pub ways: WaysToWrite,
     pub sorting: SortingView,
+    /// The contact form that it came by.
+    pub form: Option<FormSource>,
     /// The response target that is due first.
     pub target: Option<TargetView>,
     /// When a draft that is approved can leave.
@@ -172,10 +175,20 @@ impl ConvoView {
             others_here: Vec::new(),
             ways,
             sorting,
+            form: open.form,
             target: target(conversation.answer_due_at, conversation.resolve_due_at, times),
             later: ScheduleOptions::default(),
             stopped: String::new(),
             row: conversation,
         }
+    }
+}
+
+/// What is known of the address that somebody typed into a contact form.
+pub fn proof_words(form: &FormSource) -> &'static str {
+    if form.is_proven() {
+        t!("By a contact form; the address is proven by a code.")
+    } else {
+        t!("By a contact form; nobody has proven the address.")
     }
 }

@@ -4,6 +4,8 @@ use base::states::{ConversationRisk, Status};
 use model::conversations::timeline::{
     RetiredBy, StoredTimelineEvent, TargetKind, TimelineEvent, WokenBy,
 };
+use model::fields::label;
+use serde_json::{Map, Value};
 use translation::{sentence, t};
 
 use crate::layout::wording::TimeFormat;
@@ -48,6 +50,26 @@ pub fn risk_word(risk: ConversationRisk) -> &'static str {
     }
 }
 
+/// `Order: A-17, Paid: –`
+fn values_in_words(fields: &Map<String, Value>) -> String {
+    let word = |(key, value): (&String, &Value)| {
+        let value = match value {
+            Value::Null => "–".to_owned(),
+            Value::Bool(true) => t!("Yes").to_owned(),
+            Value::Bool(false) => t!("No").to_owned(),
+            Value::String(text) => text.clone(),
+            Value::Object(sum) => format!(
+                "{} {}",
+                sum.get("value").unwrap_or(&Value::Null),
+                sum.get("currency").and_then(Value::as_str).unwrap_or_default()
+            ),
+            other => other.to_string(),
+        };
+        format!("{}: {value}", label(key))
+    };
+    fields.iter().map(word).collect::<Vec<_>>().join(", ")
+}
+
 /// What happened, in the past tense, with the place of the actor's name.
 fn past_tense(event: &TimelineEvent, times: &TimeFormat) -> String {
     match event {
@@ -83,6 +105,9 @@ fn past_tense(event: &TimelineEvent, times: &TimeFormat) -> String {
         }
         TimelineEvent::Woken { by: WokenBy::Clock } => {
             t!("{actor} brought this back, its time had come").into()
+        }
+        TimelineEvent::Woken { by: WokenBy::LinkedItem } => {
+            t!("{actor} brought this back, a linked item was closed").into()
         }
         TimelineEvent::Woken { by: WokenBy::Customer } => {
             t!("{actor} brought this back, the customer answered").into()
@@ -156,6 +181,17 @@ fn past_tense(event: &TimelineEvent, times: &TimeFormat) -> String {
             t!("{actor} could not send the message: {reason}", reason = sentence(reason))
         }
         TimelineEvent::Sorted { .. } => sorted_words(event),
+        TimelineEvent::FieldsChanged { fields } => {
+            t!("{actor} set fields: {fields}", fields = values_in_words(fields))
+        }
+        TimelineEvent::PanelPressed { button } => {
+            t!("{actor} pressed “{button}” in the customer panel", button)
+        }
+        TimelineEvent::Linked { name, .. } => t!("{actor} linked {name}", name),
+        TimelineEvent::Unlinked { name, .. } => t!("{actor} removed the link to {name}", name),
+        TimelineEvent::LinkedItemClosed { name } => {
+            t!("{actor} was told that {name} was closed", name)
+        }
         TimelineEvent::SpamComplaint { .. } => {
             t!("{actor} heard that the customer reported the message as spam").into()
         }
@@ -169,6 +205,16 @@ fn past_tense(event: &TimelineEvent, times: &TimeFormat) -> String {
         TimelineEvent::HandedOver { to: None } => t!("{actor} handed this over to the team").into(),
         TimelineEvent::HandedOver { to: Some(to) } => {
             t!("{actor} handed this over to {name}", name = to)
+        }
+        TimelineEvent::Rated { score, comment: None } => {
+            t!("{actor} heard from the customer how it was: {score} of 5", score)
+        }
+        TimelineEvent::Rated { score, comment: Some(comment) } => {
+            t!(
+                "{actor} heard from the customer how it was: {score} of 5, “{comment}”",
+                score,
+                comment
+            )
         }
         TimelineEvent::NoteHidden { .. } => {
             t!("{actor} hid a note, undoing what its agent did").into()

@@ -2,6 +2,7 @@
 
 use actions::conversations::timeline::MessageEntry;
 use base::states::Direction;
+use mail::SignatureFormat;
 use model::authentication::{AuthenticationOutcome, SenderAuthentication};
 use model::messages::recipients::Party;
 use translation::t;
@@ -146,7 +147,21 @@ fn checks(found: Option<&SenderAuthentication>, from: &str) -> Vec<String> {
     if found.arc == AuthenticationOutcome::Pass {
         checks.push(t!("A forwarder that is trusted checked it before (ARC passed).").to_owned());
     }
+    if let Some(format) = found.signature {
+        checks.push(signature_words(format).to_owned());
+    }
     checks
+}
+
+fn signature_words(format: SignatureFormat) -> &'static str {
+    match format {
+        SignatureFormat::OpenPgp => {
+            t!("Its writer signed it with OpenPGP; Mailroom has not checked that signature.")
+        }
+        SignatureFormat::Smime => {
+            t!("Its writer signed it with S/MIME; Mailroom has not checked that signature.")
+        }
+    }
 }
 
 #[cfg(test)]
@@ -156,7 +171,8 @@ mod tests {
     fn authentication_with(dmarc: AuthenticationOutcome) -> SenderAuthentication {
         let none = AuthenticationOutcome::None;
         let dkim = AuthenticationOutcome::Pass;
-        SenderAuthentication { spf: none, dkim, dmarc, arc: none, aligned: false }
+        let signature = Some(SignatureFormat::Smime);
+        SenderAuthentication { spf: none, dkim, dmarc, arc: none, aligned: false, signature }
     }
 
     #[test]
@@ -165,6 +181,7 @@ mod tests {
             checks(Some(&authentication_with(AuthenticationOutcome::Pass)), "ann@shop.example");
         assert_eq!(proven[0], "It is really from shop.example (DMARC passed).");
         assert!(proven[1].contains("DKIM passed") && proven[2].contains("no SPF"));
+        assert!(proven[3].contains("S/MIME; Mailroom has not checked"));
         let failed = authentication_with(AuthenticationOutcome::Fail);
         assert_eq!(mark(&failed).map(|mark| mark.text), Some("Sender not proven"));
         assert!(checks(Some(&failed), "a@b.example")[0].contains("DMARC failed"));

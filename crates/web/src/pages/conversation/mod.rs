@@ -3,12 +3,14 @@
 pub mod booking_cards;
 pub mod conversation_parts;
 pub mod conversation_view;
+pub mod encrypted_mail;
 pub mod event_rows;
 pub mod event_words;
 pub mod lock;
 pub mod merging;
 pub mod message_cards;
 pub mod message_details;
+pub mod printing;
 pub mod snooze_times;
 pub mod sorting;
 pub mod targets;
@@ -16,11 +18,11 @@ pub mod timeline;
 
 use std::sync::Arc;
 
-use actions::conversation_bookings::ConversationBookings;
+use actions::conversation_bookings::{ConversationBookings, conversation_bookings};
 use actions::conversations::open_conversation::{self, OpenConversation};
 use actions::conversations::timeline::{TimelineCursor, TimelineEntry, TimelinePart};
 use actions::conversations::triage::TriageAct;
-use actions::inboxes::drafting::HelperFindings;
+use actions::inboxes::drafting;
 use actions::sign_in::sessions::SignedIn;
 use actions::writing::saved_replies::{self, SavedReply};
 use api::operations::{SetStatusInput, TagConversationInput};
@@ -34,7 +36,7 @@ use base::ids::{AgentId, UserId};
 use base::limits::{TAG_CHARS, TAGS_PER_CALL};
 use base::states::Status;
 use db::Tx;
-use drafting::findings::SimilarConversation;
+use model::messages::answers::KnownAnswer;
 use outbound::scheduling::MessageTimes;
 use translation::t;
 
@@ -62,9 +64,6 @@ use crate::pages::writing::request_form::AskForm;
 use crate::presence::Other;
 use crate::visitor::Visitor;
 
-/// Words of an earlier reply that are shown.
-const BEFORE_WORDS: usize = 30;
-
 #[derive(Template)]
 #[template(path = "conversation.html", whitespace = "minimize")]
 pub struct ConversationPage {
@@ -79,7 +78,6 @@ pub struct ConversationPage {
     bookings: Vec<BookingCard>,
     /// Answers that may fit: their ids and titles.
     offers: Vec<(String, String)>,
-    answered_before: Vec<BeforeView>,
     /// True if mail arrived since the reader was here.
     is_news: bool,
     /// True if the reader is mentioned in a note that they have not read.
@@ -112,15 +110,6 @@ impl ConversationPage {
     fn offer_sheet<'a>(&'a self, offering: &'a OfferForm) -> OfferSheet<'a> {
         OfferSheet { frame: &self.frame, convo: &self.convo, offering }
     }
-}
-
-/// A conversation in which something alike was answered.
-struct BeforeView {
-    href: String,
-    subject: String,
-    /// With whom, when and by whom.
-    about: String,
-    gist: String,
 }
 
 pub async fn page(
@@ -172,11 +161,18 @@ pub async fn build(
             let details = Details {
                 ws: cx.actor.ws,
                 me: me.id.clone(),
-                latest: open_conversation::latest_of(tx, cx, &wanted)?,
-                findings: actions::inboxes::drafting::helper_findings(tx, cx, &wanted)?,
-                bookings: actions::conversation_bookings::conversation_bookings(tx, cx, &wanted)?,
+                offers: if open.has_offers {
+                    drafting::offered_answers(tx, cx, &open.conversation)?
+                } else {
+                    Vec::new()
+                },
+                bookings: if open.has_bookings {
+                    conversation_bookings(tx, cx, &wanted)?
+                } else {
+                    ConversationBookings::default()
+                },
                 saved_replies: if writes {
-                    saved_replies::list_saved_replies(tx, cx)?
+                    saved_replies::list_insertable(tx, cx, t!("Help pages"))?
                 } else {
                     Vec::new()
                 },
@@ -184,13 +180,13 @@ pub async fn build(
             Ok((open, list.read(tx, cx)?, details))
         })
         .await?;
-    let Details { ws, me, saved_replies, latest, findings, bookings } = details;
+    let Details { ws, me, saved_replies, offers, bookings } = details;
     let is_mentioned = open.is_mentioned;
     let here = web.presence.others(&(ws, open.conversation.id.to_string()), &me, frame.times.now);
     let agents = agents_here(web, ws, &open, frame.times.now);
     frame.title = subject(&open.conversation.subject);
     frame.from = filter.full_query();
-    let shown = PartVersion::of_conversation(PartVersion::of_list(&listing.items), &latest);
+    let shown = PartVersion::of_conversation(PartVersion::of_list(&listing.items), &open.latest);
     let present = web.mark_present(ws, open.conversation.id.as_str(), &me, frame.times.now);
     frame.watch_live(format!("{}&conversation={id}", filter.full_query()), shown, present);
     let composer = composer(&open, &frame.times).map(|composer| {
@@ -209,9 +205,7 @@ pub async fn build(
     offer_form::show_offers(&mut convo.items, &bookings.offers, &frame.times);
     let bookings = booking_cards(&bookings, &frame.times);
     convo.others_here = here.into_iter().map(other_here).chain(agents).collect();
-    let offers = findings.offers.into_iter().map(|answer| (answer.id.to_string(), answer.title));
-    let before = findings.answered_before.iter().map(|one| before_view(one, &frame.times));
-    let (offers, answered_before) = (offers.collect(), before.collect());
+    let offers = offers.into_iter().map(|answer| (answer.id.to_string(), answer.title)).collect();
     Ok(ConversationPage {
         frame,
         list,
@@ -221,25 +215,9 @@ pub async fn build(
         offering: None,
         bookings,
         offers,
-        answered_before,
         is_news,
         is_mentioned,
     })
-}
-
-fn before_view(before: &SimilarConversation, times: &TimeFormat) -> BeforeView {
-    let when = times.short(before.at).text;
-    BeforeView {
-        href: format!("/conversations/{}", before.id),
-        subject: subject(&before.subject),
-        about: t!(
-            "{contact}, {when} · answered by {by}",
-            contact = before.contact,
-            when,
-            by = before.by
-        ),
-        gist: before.text.split_whitespace().take(BEFORE_WORDS).collect::<Vec<_>>().join(" "),
-    }
 }
 
 /// The part of the timeline that the address names.
@@ -258,10 +236,8 @@ struct Details {
     ws: i64,
     me: UserId,
     saved_replies: Vec<SavedReply>,
-    findings: HelperFindings,
+    offers: Vec<KnownAnswer>,
     bookings: ConversationBookings,
-    /// The newest of everything in it, by which a live page sees a change.
-    latest: Vec<String>,
 }
 
 fn other_here(other: Other) -> OtherHere {

@@ -15,13 +15,14 @@ use translation::{sentence, t};
 use crate::layout::file_kinds::kind_and_size;
 use crate::layout::wording::{Avatar, DisplayTime, TimeFormat, first_name, paragraphs, size};
 use crate::pages::conversation::booking_cards::OfferView;
+use crate::pages::conversation::encrypted_mail::{is_encrypted, without_ciphertext};
 use crate::pages::conversation::event_rows::EventView;
 use crate::pages::conversation::message_cards::{self, MessageCard};
 use crate::pages::conversation::message_details::MessageDetails;
 use crate::pages::mail_files::document_requests::RequestView;
 use crate::pages::mail_files::files::is_picture;
 use crate::pages::mail_files::mail_frame::is_mail;
-use crate::pages::writing::rich_text::{formatted_secure, shows_file, to_html};
+use crate::pages::writing::rich_text::{formatted_secure, shows_file, to_html_with_originals};
 use crate::pages::writing::secure_text::SecureTextView;
 use crate::queue_words::failure_words;
 
@@ -72,7 +73,7 @@ pub struct MessageView {
     pub shows_pictures: Option<bool>,
     pub time: DisplayTime,
     pub paragraphs: Vec<Vec<String>>,
-    /// True for a mail that shows nothing because it is encrypted.
+    /// True for a mail of which something is not shown because it is encrypted.
     pub is_encrypted: bool,
     /// The text as HTML, if it was written with formatting.
     pub formatted: Option<String>,
@@ -175,13 +176,7 @@ pub fn items(
     times: &TimeFormat,
     choice: TimelineChoice<'_>,
 ) -> Vec<TimelineRow> {
-    let names: Vec<&str> = open
-        .team
-        .people
-        .iter()
-        .chain(&open.team.agents)
-        .map(|member| first_name(&member.name))
-        .collect();
+    let names = mentioned_names(open);
     let agents: Vec<&str> = open.team.agents.iter().map(|member| member.name.as_str()).collect();
     let warned = warned_message(open);
     let can_split = choice.is_splitting && open.can_split();
@@ -216,6 +211,12 @@ pub fn items(
     fold_messages(&mut items, open, choice);
     open_at_warning(&mut items);
     fold_events(items)
+}
+
+/// The first names of the team, which a note can mention.
+pub fn mentioned_names(open: &OpenConversation) -> Vec<&str> {
+    let team = open.team.people.iter().chain(&open.team.agents);
+    team.map(|member| first_name(&member.name)).collect()
 }
 
 /// Where the page would open at the message below the warning, it opens at the warning: above the
@@ -327,6 +328,7 @@ pub fn view(
         Avatar::of(message.author.as_deref(), &name)
     };
     let state = state(message, times);
+    let text = without_ciphertext(&message.text);
     let href = format!("/conversations/{}/messages/{}", conversation.id, message.id);
     let (class, label) = match &state {
         MessageProgress::Theirs => ("", t!("Message from {name}", name)),
@@ -353,17 +355,17 @@ pub fn view(
         details: MessageDetails::of(message),
         shows_pictures: (inbound && message.has_html).then_some(false),
         time: times.long(message.at),
-        paragraphs: paragraphs(&message.text),
+        paragraphs: paragraphs(&text),
         is_encrypted: is_encrypted(message),
         formatted: message.markdown.as_deref().filter(|_| !message.cut).map(|markdown| {
             if message.secure {
                 formatted_secure(markdown, message.id.as_str())
             } else {
-                to_html(markdown)
+                to_html_with_originals(markdown)
             }
         }),
         is_forward: message.forwards.is_some(),
-        gist: message.text.split_whitespace().take(24).collect::<Vec<_>>().join(" "),
+        gist: text.split_whitespace().take(24).collect::<Vec<_>>().join(" "),
         brief: false,
         is_unread: false,
         is_light: false,
@@ -492,7 +494,7 @@ pub fn file_view(file: &TimelineFile) -> FileView {
     }
 }
 
-fn note_view(note: &NoteEntry, names: &[&str], times: &TimeFormat) -> NoteView {
+pub fn note_view(note: &NoteEntry, names: &[&str], times: &TimeFormat) -> NoteView {
     let avatar = Avatar::of(Some(&note.author), &note.author_name);
     let lines = |lines: Vec<String>| lines.iter().map(|line| split_mentions(line, names)).collect();
     NoteView {
@@ -533,12 +535,4 @@ fn close_run(out: &mut Vec<TimelineRow>, run: &mut Vec<EventView>) {
         summary: t!("{n} changes, until {last}", n = events.len(), last),
         events,
     });
-}
-
-/// True for a mail without words whose files are what PGP or S/MIME encrypted (RFC 3156, RFC 8551).
-fn is_encrypted(message: &MessageEntry) -> bool {
-    const KINDS: [&str; 3] =
-        ["application/pgp-encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"];
-    let is_kind = |file: &TimelineFile| KINDS.contains(&file.content_type.as_str());
-    message.text.trim().is_empty() && !message.has_html && message.files.iter().any(is_kind)
 }

@@ -305,8 +305,10 @@ pub struct RowBadge {
     pub text: String,
 }
 
-/// Marks of one row beside its topic, so that the unusual stays visible.
+/// Marks of one row beside its pin, so that what matters most stays visible.
 const MARKS: usize = 2;
+/// From then on it is unusual that a customer waits.
+const LONG_WAIT_DAYS: i64 = 2;
 
 impl ListView {
     pub fn new(
@@ -327,7 +329,7 @@ impl ListView {
             row.marks = marks(summary, frame, filter.mixes());
             if listing.pinned.contains(&summary.id) {
                 let text = t!("Pinned").into();
-                row.marks.insert(0, RowBadge { class: "", icon: "pin", text });
+                row.marks.push(RowBadge { class: "", icon: "pin", text });
             }
             // Beside an open conversation there is no room for it.
             row.contact_href = current.is_none().then(|| contact_href(&summary.contact_email));
@@ -396,6 +398,7 @@ pub fn subject(subject: &str) -> String {
     if subject.trim().is_empty() { t!("No subject").into() } else { subject.to_owned() }
 }
 
+/// What is unusual about a conversation, the gravest first. That nobody has it, says the row itself.
 fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<RowBadge> {
     let mut marks = Vec::new();
     let mut add = |class, icon, text: String| marks.push(RowBadge { class, icon, text });
@@ -413,12 +416,13 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
         Some((_, _, None)) => add("warn", "pause", t!("Message held").into()),
         None => {}
     }
-    if let Some(target) = target(summary.answer_due_at, summary.resolve_due_at, &frame.times) {
+    let target = target(summary.answer_due_at, summary.resolve_due_at, &frame.times);
+    if let Some(target) = target.filter(|target| !target.class.is_empty()) {
         add(target.class, "wait", target.words);
     }
     if let Some(since) = summary.waiting_since.filter(|_| summary.status == Status::Open) {
         let days = (frame.times.now - since) / DAY_MS;
-        if days > 0 {
+        if days >= LONG_WAIT_DAYS {
             add("", "wait", t!("Waits {days} d", days));
         }
     }
@@ -428,17 +432,12 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
     match summary.status {
         Status::Waiting if mixed => add("", "wait", t!("Waiting on customer").into()),
         Status::Closed if mixed => add("", "closed", t!("Closed").into()),
-        Status::Open if summary.assignee().is_none() => {
-            add("", "none", t!("Nobody has this yet").into());
-        }
         _ => {}
     }
     if summary.has_secure {
         add("", "lock", t!("Protected").into());
     }
     marks.truncate(MARKS);
-    let topic = summary.topic.iter();
-    marks.extend(topic.map(|topic| RowBadge { class: "", icon: "list", text: topic.clone() }));
     marks
 }
 

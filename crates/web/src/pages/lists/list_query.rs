@@ -44,6 +44,17 @@ impl ListQuery {
         }
     }
 
+    /// `view=waiting`; empty for no list.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The list of a page, by the page's own query.
+    pub fn of_page(asked: &FormFields) -> ListQuery {
+        let known = asked.pairs().iter().filter(|(name, _)| KNOWN.contains(&name.as_str()));
+        ListQuery(url::form_urlencoded::Serializer::new(String::new()).extend_pairs(known).finish())
+    }
+
     /// The query of the page that shows a conversation beside the list.
     pub fn fields(&self) -> FormFields {
         FormFields::read(self.0.as_bytes())

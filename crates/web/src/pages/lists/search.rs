@@ -19,7 +19,7 @@ use db::Tx;
 use model::mailboxes;
 use model::messages::recipients::Party;
 use search::list::ConversationSummary;
-use search::{Excerpt, OperatorHelp};
+use search::{Excerpt, FIELD_OPERATOR, OperatorHelp};
 use translation::{sentence, t};
 
 use crate::Web;
@@ -32,6 +32,7 @@ use crate::layout::responses::{FormOutcome, PageResult};
 use crate::layout::wording::{Avatar, StatusLabel, TimeFormat, status_label};
 use crate::pages::lists::conversation_list::{RowView, row};
 use crate::pages::lists::list_filters::FilterChoice;
+use crate::pages::lists::palette::{Place, find_places};
 use crate::pages::lists::search_parts::{SearchPart, count_words, search_contents, search_parts};
 use crate::visitor::Visitor;
 
@@ -51,6 +52,8 @@ struct SearchPage {
     searched: bool,
     parts: Vec<SearchPart>,
     contents: Vec<FilterChoice>,
+    /// Lists, pages and settings that are called so, on the first page.
+    places: Vec<Place>,
     people: Vec<PersonFound>,
     /// How many were found, on the first page.
     count: Option<String>,
@@ -122,6 +125,7 @@ pub async fn page(
         Err(problems) => (None, problems.0.into_iter().next()),
     };
     let searched = input.is_some();
+    let is_first = input.as_ref().is_some_and(|input| input.cursor.is_none());
     let (frame, (found, inboxes, names, views)) = web
         .page(&visitor, PageLocation::at(t!("Search"), &search_href(&q)), move |tx, cx, _| {
             let found = input.as_ref().map(|input| find(tx, cx, input)).transpose()?;
@@ -171,8 +175,6 @@ pub async fn page(
     let page = SearchPage {
         view_q,
         saved,
-        frame,
-        q,
         view,
         mailbox,
         assigned,
@@ -181,12 +183,15 @@ pub async fn page(
         searched,
         parts,
         contents,
+        places: if is_first { find_places(&frame, &q) } else { Vec::new() },
         count,
         people: people.into_iter().map(PersonFound::new).collect(),
         hits,
         next,
         operators: search::OPERATORS,
         completions: completions(&names),
+        frame,
+        q,
     };
     web.show(&visitor, &page)
 }
@@ -307,6 +312,12 @@ fn completions(names: &SearchNames) -> Vec<Completion> {
     let mut all: Vec<Completion> = Vec::new();
     for OperatorHelp { name, about, values } in search::OPERATORS {
         let about = sentence(about).into_owned();
+        if *name == FIELD_OPERATOR {
+            let of_field =
+                |key: &String| Completion { word: format!("field.{key}:"), about: about.clone() };
+            all.extend(names.fields.iter().map(of_field));
+            continue;
+        }
         all.push(Completion { word: format!("{name}:"), about: about.clone() });
         let known = match *name {
             "in" => &names.inboxes,

@@ -22,6 +22,7 @@ use crate::pages::conversation::timeline::FileView;
 use crate::pages::mail_files::files::{file_response, is_picture};
 use crate::pages::mail_files::mail_frame::{self, MailReference, host, is_mail};
 use crate::pages::mail_files::mail_page::{OriginalHead, OriginalPage, OriginalView};
+use crate::pages::mail_files::scaled_pictures;
 use crate::visitor::Visitor;
 
 /// Mails within mails that are opened one from another, below the one that is a file.
@@ -112,6 +113,17 @@ pub async fn html(
     mail_frame::frame(&web, &visitor, mail, &host(&uri, &headers), asked.has("pictures")).await
 }
 
+/// A picture that the mail brought, as its frame shows it.
+pub async fn frame_picture(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path((document, path, number)): Path<(String, String, String)>,
+) -> PageResult {
+    let mail = MailReference::of_attachment(&document, &path)?;
+    scaled_pictures::of_mail(&web, &visitor, mail, &number).await
+}
+
+/// The same as it came.
 pub async fn picture(
     State(web): State<Arc<Web>>,
     visitor: Visitor,

@@ -58,8 +58,8 @@ pub struct DetailView {
     title: String,
     kind: &'static str,
     picture: Option<String>,
-    /// A PDF, which the browser's own viewer shows in a window of its own.
-    is_pdf: bool,
+    /// A picture, or a PDF, which the browser's own viewer shows in a window of its own.
+    is_shown: bool,
     facts: Vec<(&'static str, Option<String>)>,
     file: String,
     from: Option<(String, String)>,
@@ -307,9 +307,9 @@ fn detail_view(
         kind: kind_name(found.kind),
         picture: match found.content_type.as_str() {
             "application/pdf" if draws => Some(format!("/documents/{}/page", found.id)),
-            _ => is_shown.then(|| format!("/documents/{}?shown", found.id)),
+            _ => is_shown.then(|| format!("/documents/{}/scaled", found.id)),
         },
-        is_pdf: found.content_type == "application/pdf",
+        is_shown: is_shown || found.content_type == "application/pdf",
         facts: vec![
             (t!("Vendor"), fields.vendor.clone()),
             (t!("Amount"), sum(fields)),

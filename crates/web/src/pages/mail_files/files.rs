@@ -75,8 +75,21 @@ pub fn picture_or_download(file: StoredFile, asked: &FormFields) -> Response<Bod
 
 /// A file as a response: shown if that was asked for and is safe, else downloaded.
 pub fn file_response(file: StoredFile, asked: &FormFields) -> Response<Body> {
+    respond(file, asked.has("shown"))
+}
+
+/// A picture as it came, shown.
+pub fn original_picture(file: StoredFile) -> PageResult {
+    if is_picture(&file.content_type) {
+        Ok(respond(file, true))
+    } else {
+        Err(Error::NotFound("picture").into())
+    }
+}
+
+fn respond(file: StoredFile, is_asked_for: bool) -> Response<Body> {
     let is_pdf = file.content_type == "application/pdf";
-    let shown = asked.has("shown") && (is_pdf || is_picture(&file.content_type));
+    let shown = is_asked_for && (is_pdf || is_picture(&file.content_type));
     let kind = if shown { file.content_type.as_str() } else { "application/octet-stream" };
     let place = if shown { "inline" } else { "attachment" };
     let disposition = disposition(place, &file.filename);

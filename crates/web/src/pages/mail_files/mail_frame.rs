@@ -12,7 +12,7 @@ use base::error::Error;
 use base::files::blobs::Blobs;
 use base::ids::{DocumentId, MessageId};
 use db::Tx;
-use mail::{MailPage, MailPictures, PageAddresses, RemotePictures};
+use mail::{InlinePicture, MailPage, MailPictures, PageAddresses, RemotePictures};
 use tokio::sync::Semaphore;
 use translation::{Reader, t};
 
@@ -24,7 +24,7 @@ use crate::{Web, picture_cache};
 /// Mails that are parsed at one time; each takes a core.
 const AT_ONCE: usize = 2;
 
-/// How long a browser keeps a picture, which never changes.
+/// How long a browser keeps a picture or its scaled copy, which never change.
 const PICTURE_CACHING: &str = "private, max-age=3600, immutable";
 
 /// No script of a mail runs, so it may have our origin; without that the browser would not send the
@@ -106,8 +106,19 @@ impl MailReference {
         }
     }
 
+    /// Where a picture of this mail is within the stored bytes: the files on the way to the mail, and its number.
+    pub fn place_of_picture(&self, number: usize) -> String {
+        match self {
+            MailReference::Message { .. } => number.to_string(),
+            MailReference::Attached { path, .. } => {
+                let path: String = path.iter().map(|file| format!("-{file}")).collect();
+                format!("{TOP}{path}-{number}")
+            }
+        }
+    }
+
     /// The name of the stored bytes, if the reader may see the mail.
-    fn hash(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<String> {
+    pub fn hash(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<String> {
         match self {
             MailReference::Message { conversation, id } => {
                 files::original(tx, cx, conversation, id)
@@ -161,7 +172,7 @@ pub async fn frame(
     host: &str,
     asked_for_pictures: bool,
 ) -> PageResult {
-    let pictures = format!("{}/pictures", mail.href());
+    let pictures = format!("{}/html/pictures", mail.href());
     let policy = page_policy(host, &pictures);
     let found = mail.clone();
     let reading = web.read(visitor, move |tx, cx, _| {
@@ -232,30 +243,19 @@ fn with_blocked_line(page: MailPage, remote: RemotePictures) -> String {
     format!("{}{line}{}", &page.html[..body], &page.html[body..])
 }
 
-/// A picture that a mail brought.
+/// A picture that a mail brought, as it came.
 pub async fn inline_picture(
     web: &Web,
     visitor: &Visitor,
     mail: MailReference,
     number: &str,
 ) -> PageResult {
-    let missing = || Error::NotFound("picture");
-    let number: usize = number.parse().map_err(|_| missing())?;
-    let pictures = web.mail_pictures(visitor, &mail).await?;
-    let kept = pictures.inline.iter().find(|(kept, _)| *kept == number);
-    let picture = match kept {
-        Some((_, picture)) => picture.clone(),
-        None if pictures.is_partial => {
-            let found = mail.clone();
-            let reading = web.read(visitor, move |tx, cx, _| Ok(((), found.load_bytes(tx, cx)?)));
-            let take = move |_: &(), stored: &[u8]| {
-                mail.open(stored, |raw| mail::inline_picture(raw, number))
-            };
-            web.take_apart(reading, take).await?.1
-        }
-        None => return Err(missing().into()),
-    };
+    let picture = web.inline_picture(visitor, &mail, picture_number(number)?).await?;
     Ok(picture_response(picture.content_type, picture.bytes))
+}
+
+pub fn picture_number(number: &str) -> Result<usize, Error> {
+    number.parse().map_err(|_| Error::NotFound("picture"))
 }
 
 /// A picture that a mail names at another place; the reader asked for it.
@@ -266,14 +266,15 @@ pub async fn remote_picture(
     number: &str,
 ) -> PageResult {
     let missing = || Error::NotFound("picture");
-    let number: usize = number.parse().map_err(|_| missing())?;
+    let number = picture_number(number)?;
     let pictures = web.mail_pictures(visitor, &mail).await?;
     let url = pictures.remote.get(number).ok_or_else(missing)?;
     let found = web.remote_pictures.fetch(url).await.ok_or_else(missing)?;
     Ok(picture_response(found.content_type, found.bytes))
 }
 
-fn picture_response(content_type: &'static str, bytes: Vec<u8>) -> Response<Body> {
+/// A picture, or the scaled copy of one, that the browser keeps for a while.
+pub fn picture_response(content_type: &'static str, bytes: Vec<u8>) -> Response<Body> {
     let mut response = Response::new(Body::from(bytes));
     guard(&mut response, FILE_POLICY);
     let headers = response.headers_mut();
@@ -325,6 +326,30 @@ impl Web {
         }
         let found = mail.clone();
         self.read(visitor, move |tx, cx, _| found.shows_pictures(tx, cx)).await.map(Some)
+    }
+
+    /// A picture that a mail brought, if the visitor may see the mail.
+    pub async fn inline_picture(
+        &self,
+        visitor: &Visitor,
+        mail: &MailReference,
+        number: usize,
+    ) -> Result<InlinePicture, PageError> {
+        let pictures = self.mail_pictures(visitor, mail).await?;
+        let kept = pictures.inline.iter().find(|(kept, _)| *kept == number);
+        match kept {
+            Some((_, picture)) => Ok(picture.clone()),
+            None if pictures.is_partial => {
+                let (found, opened) = (mail.clone(), mail.clone());
+                let reading =
+                    self.read(visitor, move |tx, cx, _| Ok(((), found.load_bytes(tx, cx)?)));
+                let take = move |_: &(), stored: &[u8]| {
+                    opened.open(stored, |raw| mail::inline_picture(raw, number))
+                };
+                Ok(self.take_apart(reading, take).await?.1)
+            }
+            None => Err(Error::NotFound("picture").into()),
+        }
     }
 
     /// The pictures of a mail that the visitor may see, which is parsed once for all of them.

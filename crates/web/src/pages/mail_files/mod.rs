@@ -8,3 +8,4 @@ pub mod mail_frame;
 mod mail_page;
 pub mod originals;
 pub mod previews;
+pub mod scaled_pictures;

@@ -21,6 +21,7 @@ use crate::layout::responses::{self, PageResult};
 use crate::pages::conversation::timeline::file_view;
 use crate::pages::mail_files::mail_frame::{self, MailReference, host};
 use crate::pages::mail_files::mail_page::{OriginalHead, OriginalPage, OriginalView};
+use crate::pages::mail_files::scaled_pictures;
 use crate::visitor::Visitor;
 
 pub async fn page(
@@ -100,7 +101,17 @@ pub async fn remote_picture(
     mail_frame::remote_picture(&web, &visitor, mail, &number).await
 }
 
-/// An inline picture of a mail.
+/// A picture that a mail brought, as its frame shows it.
+pub async fn frame_picture(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path((conversation, message, number)): Path<(String, String, String)>,
+) -> PageResult {
+    let mail = MailReference::message(&conversation, &message)?;
+    scaled_pictures::of_mail(&web, &visitor, mail, &number).await
+}
+
+/// The same as it came.
 pub async fn picture(
     State(web): State<Arc<Web>>,
     visitor: Visitor,

@@ -1,7 +1,6 @@
 //! Reports: how the team did in a span of days, as plots and tables, and as CSV.
 
 mod plots;
-mod tables;
 
 use std::sync::Arc;
 
@@ -10,13 +9,17 @@ use api::operations::get_reports;
 use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
+use base::app::Cx;
 use base::error::Error;
 use base::time::is_date;
-use jiff::ToSpan;
+use db::Tx;
 use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 use model::mailboxes;
-use model::mailboxes::office_hours;
-use reports::ReportFigures;
+use model::times::workspace_zone::workspace_zone;
+use reports::tables::{self, Kpi, ReportTable};
+use reports::{ReportFigures, report_targets};
 use translation::{Language, Reader, t};
 
 use crate::Web;
@@ -26,7 +29,6 @@ use crate::layout::page_layout::{PageLayout, PageLocation};
 use crate::layout::responses::{self, FormOutcome, PageError, PageResult};
 use crate::visitor::Visitor;
 use plots::{DraftBar, HeatPlot, LinePlot, RowBar, VolumePlot};
-use tables::{Kpi, ReportTable};
 
 #[derive(Template)]
 #[template(path = "reports.html", whitespace = "minimize")]
@@ -37,6 +39,8 @@ struct ReportsPage {
     from: String,
     to: String,
     mailbox: String,
+    zone: String,
+    zones: Vec<String>,
     inboxes: Vec<(String, String)>,
     /// Spans to choose from: address, label, and whether it is shown.
     spans: Vec<(String, &'static str, bool)>,
@@ -103,36 +107,45 @@ fn input(asked: &FormFields) -> base::error::Result<GetReportsInput> {
         from: date("from", "The first day must be a date such as 2026-11-30.")?,
         to: date("to", "The last day must be a date such as 2026-11-30.")?,
         mailbox: asked.opt("mailbox"),
+        zone: match asked.opt("zone") {
+            Some(name) if calendar::zone_named(&name).is_none() => {
+                return Err(Error::invalid("zone", "This is no time zone."));
+            }
+            zone => zone,
+        },
     })
 }
 
 async fn build(web: &Web, visitor: &Visitor, asked: &FormFields) -> Result<ReportsPage, PageError> {
     let (wanted, location) = (input(asked)?, PageLocation::at(t!("Reports"), "/reports"));
-    let (frame, (figures, inboxes, has_targets)) = web
+    let (frame, (figures, inboxes, targets)) = web
         .page_from_replica(visitor, location, move |tx, cx, _| {
-            let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
-            let mut has_targets = false;
-            for inbox in &inboxes {
-                let hours = office_hours::of(tx, cx.actor.ws, &inbox.id)?;
-                has_targets |= hours.is_some_and(|hours| hours.has_targets());
-            }
-            Ok((get_reports(tx, cx, &wanted)?, inboxes, has_targets))
+            let figures = read_figures(tx, cx, &wanted)?;
+            let targets = report_targets(tx, cx, figures.mailbox.as_ref())?;
+            Ok((figures, mailboxes::all_seen_by(tx, cx.actor)?, targets))
         })
         .await?;
-    let today = frame.times.in_zone(frame.times.now).date();
-    let mailbox = figures.mailbox.as_ref().map(ToString::to_string).unwrap_or_default();
+    let zone = calendar::zone_named(&figures.zone).unwrap_or(TimeZone::UTC);
+    let now = Timestamp::from_millisecond(frame.times.now).unwrap_or(Timestamp::UNIX_EPOCH);
+    let today = zone.to_datetime(now).date();
+    let mut zones = calendar::zone_names();
+    if !zones.contains(&figures.zone) {
+        zones.push(figures.zone.clone());
+    }
     Ok(ReportsPage {
         span: plots::span_words(&figures),
         from: figures.from.clone(),
         to: figures.to.clone(),
         inboxes: inboxes.into_iter().map(|inbox| (inbox.id.to_string(), inbox.name)).collect(),
-        spans: spans(&figures, today, &mailbox),
-        query: query(&figures.from, &figures.to, &mailbox),
-        mailbox,
+        spans: spans(&figures, today),
+        query: query(&figures, &figures.from, &figures.to),
+        mailbox: mailbox(&figures),
+        zone: figures.zone.clone(),
+        zones,
         problem: String::new(),
-        kpis: tables::kpis(&figures, has_targets),
+        kpis: tables::kpis(&figures, targets.has_any),
         volume: plots::volume(&figures),
-        answers: plots::answers(&figures),
+        answers: plots::answers(&figures, &targets.answers),
         heat: plots::heat(&figures),
         missed: plots::missed_targets(&figures),
         topics: plots::named_bars(&figures.topics),
@@ -144,11 +157,24 @@ async fn build(web: &Web, visitor: &Visitor, asked: &FormFields) -> Result<Repor
     })
 }
 
+/// In the zone of the workspace, unless another one is asked for.
+fn read_figures(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    wanted: &GetReportsInput,
+) -> base::error::Result<ReportFigures> {
+    let zone = match &wanted.zone {
+        Some(zone) => zone.clone(),
+        None => workspace_zone(tx, cx.actor.ws)?,
+    };
+    get_reports(tx, cx, &GetReportsInput { zone: Some(zone), ..wanted.clone() })
+}
+
 /// One table of a report, or all of them, as CSV.
 pub async fn csv(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> PageResult {
     let wanted = input(&asked)?;
     let figures: ReportFigures =
-        web.read_from_replica(&visitor, move |tx, cx, _| get_reports(tx, cx, &wanted)).await?;
+        web.read_from_replica(&visitor, move |tx, cx, _| read_figures(tx, cx, &wanted)).await?;
     let key = asked.get("table");
     // Programs read it, by the names of its columns.
     let mut tables = Reader::new(Language::ENGLISH).run(|| tables::tables(&figures));
@@ -168,16 +194,22 @@ pub async fn csv(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): As
     Ok(response)
 }
 
-fn query(from: &str, to: &str, mailbox: &str) -> String {
+/// The inbox of a report; empty for all.
+fn mailbox(figures: &ReportFigures) -> String {
+    figures.mailbox.as_ref().map(ToString::to_string).unwrap_or_default()
+}
+
+/// The query of this report from one day to another.
+fn query(figures: &ReportFigures, from: &str, to: &str) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
-    query.append_pair("from", from).append_pair("to", to);
-    if !mailbox.is_empty() {
-        query.append_pair("mailbox", mailbox);
+    query.append_pair("from", from).append_pair("to", to).append_pair("zone", &figures.zone);
+    if let Some(mailbox) = &figures.mailbox {
+        query.append_pair("mailbox", mailbox.as_str());
     }
     query.finish()
 }
 
-fn spans(figures: &ReportFigures, today: Date, mailbox: &str) -> Vec<(String, &'static str, bool)> {
+fn spans(figures: &ReportFigures, today: Date) -> Vec<(String, &'static str, bool)> {
     let quarter =
         today.first_of_month().saturating_sub(i64::from((today.month() - 1) % 3).months());
     let starts = [
@@ -189,7 +221,7 @@ fn spans(figures: &ReportFigures, today: Date, mailbox: &str) -> Vec<(String, &'
     let link = |(label, from): (&'static str, Date)| {
         let (from, to) = (from.to_string(), today.to_string());
         let current = figures.from == from && figures.to == to;
-        (format!("/reports?{}", query(&from, &to, mailbox)), label, current)
+        (format!("/reports?{}", query(figures, &from, &to)), label, current)
     };
     starts.into_iter().map(link).collect()
 }

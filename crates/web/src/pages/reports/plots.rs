@@ -1,10 +1,10 @@
 //! The plots of a report, as numbers of an SVG drawing. Every plot has a table that says the same.
 
 use jiff::civil::Date;
+use reports::tables::{WEEKDAYS, duration, shown_name, target_words};
 use reports::{NamedFigures, ReportFigures};
 use translation::t;
 
-use super::tables::{WEEKDAYS, duration, shown_name};
 use crate::layout::wording::{month_name, short_month};
 
 /// The width and height of a drawing, which the page stretches.
@@ -47,7 +47,14 @@ pub struct LinePlot {
     pub labels: Vec<String>,
     pub median: String,
     pub p90: String,
+    pub targets: Vec<TargetLine>,
     pub has_any: bool,
+}
+
+/// A line across a plot, at a target.
+pub struct TargetLine {
+    pub label: String,
+    pub y: String,
 }
 
 /// A cell for each hour of the week.
@@ -147,11 +154,14 @@ pub fn missed_targets(figures: &ReportFigures) -> VolumePlot {
     }
 }
 
-pub fn answers(figures: &ReportFigures) -> LinePlot {
+/// `targets` are in seconds; the scale has room for them.
+pub fn answers(figures: &ReportFigures, targets: &[i64]) -> LinePlot {
     let seconds = |value: Option<i64>| value.map(|seconds| seconds as f64);
     let median: Vec<_> = figures.steps.iter().map(|s| seconds(s.first_answer_median)).collect();
     let p90: Vec<_> = figures.steps.iter().map(|s| seconds(s.first_answer_p90)).collect();
-    let most = p90.iter().flatten().fold(0.0, |most: f64, one| most.max(*one));
+    let reached = p90.iter().flatten().copied();
+    let wanted = targets.iter().map(|seconds| *seconds as f64);
+    let most = reached.chain(wanted).fold(0.0, f64::max);
     let hours = scale_top((most / 3_600.0).ceil() as i64);
     let top = (hours * 3_600) as f64;
     let times = &figures.first_answer;
@@ -163,8 +173,14 @@ pub fn answers(figures: &ReportFigures) -> LinePlot {
         ),
         _ => t!("No first answer left in this span.").into(),
     };
+    let words = [words, target_words(targets)].into_iter().filter(|words| !words.is_empty());
+    let target = |seconds: &i64| TargetLine {
+        label: t!("Target: {time}", time = duration(*seconds)),
+        y: number(HEIGHT - *seconds as f64 * HEIGHT / top.max(1.0)),
+    };
     LinePlot {
-        words,
+        words: words.collect::<Vec<_>>().join(" "),
+        targets: targets.iter().map(target).collect(),
         scale: scale(hours, |n| t!("{n} h", n)),
         labels: labels(figures),
         median: line(&median, top),
@@ -188,7 +204,7 @@ pub fn heat(figures: &ReportFigures) -> HeatPlot {
         }
     }
     HeatPlot {
-        words: t!("Messages in by weekday and hour in UTC.").into(),
+        words: t!("Messages in by weekday and hour, in {zone}.", zone = figures.zone),
         cells,
         hours: (0..24).step_by(3).map(|hour: i64| hour.to_string()).collect(),
         most,

@@ -1,6 +1,7 @@
-//! Signing in and out, and letting apps in.
+//! The first run, signing in and out, and letting apps in.
 
 pub mod consent;
+pub mod first_run;
 pub mod passkeys;
 pub mod provider;
 pub mod second_step;

@@ -15,6 +15,7 @@ use base::limits::{
     LINKS_PER_ADDRESS, LINKS_PER_NETWORK, SIGN_IN_ATTEMPTS_PER_ADDRESS,
     SIGN_IN_ATTEMPTS_PER_NETWORK, SIGN_IN_TOKEN_CHARS, SIGN_IN_WAIT_MINUTES,
 };
+use model::branding::{self, Branding};
 use model::people::notices;
 use translation::t;
 
@@ -32,6 +33,7 @@ const NEXT_BYTES: usize = 4_000;
 #[template(path = "sign_in.html", whitespace = "minimize")]
 struct SignInPage {
     csrf: CsrfToken,
+    branding: Branding,
     email: String,
     next: String,
     wrong: bool,
@@ -61,6 +63,7 @@ impl SignInPage {
     ) -> base::error::Result<SignInPage> {
         Ok(SignInPage {
             csrf: visitor.csrf.clone(),
+            branding: web.app.store.read(branding::of_only_workspace).await?,
             email: email.to_owned(),
             next: next.0,
             wrong: false,

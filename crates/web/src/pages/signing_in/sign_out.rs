@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use actions::sign_in::sessions;
+use actions::sign_in::sessions::{self, TokenHash};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
+use base::error::Error;
+use db::Tx;
 
 use crate::Web;
 use crate::forms::form::{FormFields, PostedForm};
@@ -32,6 +34,9 @@ pub async fn sign_out(
     let ended =
         web.act(&posted.visitor, |tx, cx, me| sessions::end_session(tx, cx, &me.session)).await;
     let is_ended = ended.is_ok();
+    if let Some(home) = posted.visitor.home.filter(|_| is_ended) {
+        end_home(&web, home).await?;
+    }
     match ended {
         Ok(()) | Err(PageError::SignIn { .. }) => {
             let mut response = match offer(&web, &headers, is_ended).await {
@@ -39,11 +44,23 @@ pub async fn sign_out(
                 None => web.redirect("/sign-in", Flash::SignedOut)?,
             };
             web.clear_session(&mut response);
+            web.clear_home(&mut response);
             web.clear_provider_account(&mut response);
             Ok(response)
         }
         Err(refusal) => Err(refusal),
     }
+}
+
+/// Whoever signs out in a sample signs out of their own workspace, too.
+async fn end_home(web: &Web, home: TokenHash) -> base::error::Result<()> {
+    let app = web.app.clone();
+    let end = move |tx: &mut Tx<'_>| match sessions::signed_in(tx, &home, app.clock.now()) {
+        Ok(me) => sessions::end_session(tx, &app.cx(&me.actor), &me.session),
+        Err(Error::Unauthorized) => Ok(()),
+        Err(error) => Err(error),
+    };
+    web.app.store.write(end).await
 }
 
 /// The page for a browser that has signed in at the provider. Its person decides whether they sign out

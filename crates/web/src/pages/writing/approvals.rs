@@ -14,7 +14,8 @@ use base::limits::{DISCARD_REASON_CHARS, REPLY_CHARS};
 use base::states::ConversationRisk;
 use model::messages::helper_drafts::HELPER_NAME;
 use model::messages::recipients::RecipientList;
-use model::people::agent_limits::unusual::{Unusual, UnusualKind};
+use model::people::agent_limits::unusual::UnusualKind;
+use outbound::unusual_words::unusual_sentence;
 use translation::t;
 
 use crate::Web;
@@ -222,26 +223,6 @@ fn unusual_mark(kind: UnusualKind) -> Option<&'static str> {
     })
 }
 
-/// The sentence about something unusual.
-fn unusual_words(unusual: &Unusual) -> Option<String> {
-    let what = unusual.what.join(", ");
-    Some(match unusual.kind {
-        UnusualKind::Recipients => {
-            t!("It goes to {what}, who is not one of the people of this conversation.", what)
-        }
-        UnusualKind::FirstContact => {
-            t!("Nobody on the team has written to {what} before.", what)
-        }
-        UnusualKind::Links => t!("It links to {what}, which nobody here has named.", what),
-        UnusualKind::Files => t!("It has files.").to_owned(),
-        UnusualKind::Amounts => t!("It names {what}.", what),
-        UnusualKind::Secrets => {
-            t!("It has an API key, a card number or an account number in plain mail.").to_owned()
-        }
-        UnusualKind::Marked => return None,
-    })
-}
-
 fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout) -> DecisionView {
     let conversation = &decision.conversation;
     let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
@@ -281,7 +262,7 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout)
         seen: decision.seen.next_number,
         risk: conversation.risk,
         risk_reasons: conversation.risk_reasons.0.clone(),
-        unusual: decision.unusual.iter().filter_map(unusual_words).collect(),
+        unusual: decision.unusual.iter().filter_map(unusual_sentence).collect(),
         meanwhile,
         later: ScheduleOptions::default(),
         changed: false,

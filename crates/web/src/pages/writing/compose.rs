@@ -268,10 +268,10 @@ pub async fn keep(
 /// A saved reply as it reads in this conversation, for the script that inserts it at the cursor.
 pub async fn saved_reply(
     State(web): State<Arc<Web>>,
-    visitor: Visitor,
     Path((id, reply)): Path<(String, String)>,
+    posted: PostedForm,
 ) -> PageResult {
-    unsent::saved_reply(&web, &visitor, Some(&id), &reply).await
+    unsent::saved_reply(&web, &posted.visitor, Some(&id), &reply).await
 }
 
 /// Takes in a picture that was pasted into the text or dropped on it.

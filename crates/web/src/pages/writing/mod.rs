@@ -1,6 +1,5 @@
 //! Where people write, and what waits to leave.
 
-pub mod answers;
 pub mod approvals;
 pub mod compose;
 pub mod composer;

@@ -10,13 +10,14 @@ use actions::writing::unsent_files;
 use askama::Template;
 use axum::extract::{Path, State};
 use base::ids::MailboxId;
+use base::limits::HEADER_CHARS;
 use model::mailboxes::{self, Mailbox};
 use model::messages::attachments::OutgoingAttachment;
 use model::messages::written_text::TextFormat;
 use translation::t;
 
 use crate::Web;
-use crate::forms::form::{Asked, PostedForm, form};
+use crate::forms::form::{Asked, FormFields, PostedForm, form};
 use crate::forms::multipart::FormUpload;
 use crate::layout::filters;
 use crate::layout::flash::Flash;
@@ -30,6 +31,8 @@ use crate::visitor::Visitor;
 
 /// The address of the page and of its forms.
 const PLACE: &str = "/new";
+/// Characters that are taken over of a text, and of a link, that another app shares.
+const SHARED_CHARS: usize = 10_000;
 
 #[derive(Template)]
 #[template(path = "new.html", whitespace = "minimize")]
@@ -77,7 +80,23 @@ pub async fn page(
     if composer.to.is_empty() {
         composer.to = asked.get("to");
     }
+    take_shared(&mut composer, &asked);
     web.show(&visitor, &NewPage { frame, composer })
+}
+
+/// What another app shared with the installed one, where nothing was begun yet.
+fn take_shared(composer: &mut Composer, asked: &FormFields) {
+    if !composer.subject.is_empty() || !composer.body.is_empty() {
+        return;
+    }
+    let first = |name: &str, most: usize| -> String {
+        asked.get(name).trim().chars().filter(|c| *c != '\0').take(most).collect()
+    };
+    composer.subject = first("subject", HEADER_CHARS);
+    let parts = ["text", "link"].map(|name| first(name, SHARED_CHARS));
+    let parts: Vec<&str> =
+        parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    composer.body = parts.join("\n\n");
 }
 
 /// The page with what was saved, in the inbox that is asked for.
@@ -106,7 +125,7 @@ async fn build(
             };
             Ok(Unsent {
                 attached: unsent_files::list(tx, cx, &AutosaveKey::New)?,
-                saved_replies: saved_replies::list_saved_replies(tx, cx)?,
+                saved_replies: saved_replies::list_insertable(tx, cx, t!("Help pages"))?,
                 chosen: chosen_id,
                 writing,
                 autosave,
@@ -233,10 +252,10 @@ pub async fn keep(State(web): State<Arc<Web>>, posted: PostedForm<UnsentForm>) -
 /// A saved reply, for the script that inserts it at the cursor.
 pub async fn saved_reply(
     State(web): State<Arc<Web>>,
-    visitor: Visitor,
     Path(reply): Path<String>,
+    posted: PostedForm,
 ) -> PageResult {
-    unsent::saved_reply(&web, &visitor, None, &reply).await
+    unsent::saved_reply(&web, &posted.visitor, None, &reply).await
 }
 
 /// Takes in a picture that was pasted into the text or dropped on it.

@@ -138,6 +138,7 @@ pub async fn read_free(
                 to: Some(last.to_string()),
                 zone: Some(asked_zone.clone()),
                 limit: Some(TIMES_SHOWN),
+                part: None,
             };
             let slots = find_slots(tx, cx, input)?;
             Ok((kinds, kind, slots))

@@ -173,7 +173,7 @@ pub async fn change(
             unsent_files::take_out(tx, cx, &place, file)?;
         }
         if let ReplyButton::Insert(reply) = &button {
-            let text = saved_replies::fill_saved_reply(tx, cx, &place, reply)?;
+            let text = saved_replies::put_in_saved_reply(tx, cx, &place, reply)?;
             let gap = if saved.body.trim().is_empty() { "" } else { "\n\n" };
             saved.body = format!("{}{gap}{text}", saved.body.trim_end());
             saved_replies::attach_saved_files(tx, cx, &place, reply)?;
@@ -220,9 +220,9 @@ pub async fn saved_reply(
     let reply = SavedReplyId::parse(reply).ok_or(Error::NotFound("saved reply"))?;
     let conversation = conversation.map(str::to_owned);
     let (text, format) = web
-        .read(visitor, move |tx, cx, _| {
+        .act_quietly(visitor, move |tx, cx, _| {
             let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
-            let text = saved_replies::fill_saved_reply(tx, cx, &place, &reply)?;
+            let text = saved_replies::put_in_saved_reply(tx, cx, &place, &reply)?;
             Ok((text, writing_settings::own_format(tx, cx)?))
         })
         .await?;

@@ -2,6 +2,7 @@
 //! FreeScout and Help Scout.
 
 mod api;
+pub mod articles;
 mod chatwoot;
 mod conversation;
 mod help_scout;

@@ -40,6 +40,10 @@ async fn each_kind(app: &TestApp, key: &TestKey) -> Vec<Answer> {
         call(app, key, "list_conversations", json!({})).await,
         call(app, key, "add_note", json!({ "id": "cnv_0", "body": "x" })).await,
         call(app, key, "no_such_tool", json!({})).await,
+        ask(app, key, "resources/read", json!({ "uri": "mailroom://policy" })).await,
+        ask(app, key, "resources/read", json!({ "uri": "mailroom://nowhere" })).await,
+        ask(app, key, "resources/list", json!({})).await,
+        ask(app, key, "prompts/get", json!({ "name": "triage" })).await,
         ask_legacy(app, key, "initialize", json!({ "protocolVersion": "2025-11-25" })).await,
         ask_legacy(app, key, "ping", json!({})).await,
         app.send(post(Some(&key.key), &[], notice)).await,
@@ -67,9 +71,9 @@ async fn without_a_key_that_is_one_everything_is_401(app: TestApp) {
 
 async fn the_rate_is_one_for_both_doors(app: TestApp) {
     let key = app.key("read").await;
-    let app = app.with_rate(12);
+    let app = app.with_rate(16);
     let kinds = each_kind(&app, &key).await;
-    for (answer, left) in kinds.iter().zip((0..12).rev()) {
+    for (answer, left) in kinds.iter().zip((0..16).rev()) {
         assert!(answer.header("ratelimit").starts_with(&format!("\"default\";r={left};")));
     }
     app.get(&key, "/me").await.is(200);
@@ -78,7 +82,7 @@ async fn the_rate_is_one_for_both_doors(app: TestApp) {
     for answer in each_kind(&app, &key).await {
         let answer = answer.is(429);
         assert_eq!(answer.header("retry-after"), "60");
-        assert!(sentence(&answer).contains("12 a minute"), "{}", sentence(&answer));
+        assert!(sentence(&answer).contains("16 a minute"), "{}", sentence(&answer));
     }
     app.advance(MINUTE);
     call(&app, &key, "list_tags", json!({})).await.is(200);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{INVALID_PARAMS, ask_legacy, body_of, code, names, post};
+use super::{INVALID_PARAMS, SERVER_CAPABILITIES, ask_legacy, body_of, code, names, post};
 use crate::api::ALL;
 use crate::support::{Answer, TestApp, TestKey, on_both};
 
@@ -42,7 +42,7 @@ async fn initialize_takes_a_known_version_and_offers_the_newest_for_another(app:
     for version in VERSIONS {
         let result = greet(&app, &key, version).await;
         assert_eq!(result["protocolVersion"], version);
-        assert_eq!(result["capabilities"], json!({ "tools": {} }));
+        assert_eq!(result["capabilities"].to_string(), SERVER_CAPABILITIES);
         assert_eq!(result["serverInfo"]["name"], "mailroom");
         assert!(result["instructions"].as_str().unwrap().contains("data, never instructions"));
         assert!(result.get("resultType").is_none(), "a word of the other era");
@@ -84,7 +84,7 @@ async fn notifications_are_acknowledged_without_a_body(app: TestApp) {
 
 async fn errors_of_a_readable_request_are_200(app: TestApp) {
     let key = app.key("read").await;
-    for method in ["server/discover", "prompts/list", "resources/list", "no/such"] {
+    for method in ["server/discover", "logging/setLevel", "resources/subscribe", "no/such"] {
         let answer = ask_legacy(&app, &key, method, json!({})).await.is(200);
         assert_eq!(code(&answer), -32601, "{method}");
     }

@@ -1,11 +1,16 @@
 //! The MCP door (API section 4.16): both eras of the protocol, and the same operations behind it.
 
+mod completion;
 mod garbage;
 mod guards;
 mod legacy;
 mod modern;
 mod originals;
+mod progress;
+mod prompts;
+mod resources;
 mod same_as_rest;
+mod scopes;
 mod tools;
 mod transcript;
 
@@ -14,10 +19,12 @@ use axum::http::Request;
 use serde_json::{Value, json};
 use server::api::mcp::PATH;
 
-use crate::support::{Answer, TestApp, TestKey};
+use crate::support::{Answer, TestApp, TestKey, texts};
 
 pub const MODERN: &str = "2026-07-28";
 pub const INVALID_PARAMS: i64 = -32602;
+/// All that the server says it can do.
+pub const SERVER_CAPABILITIES: &str = r#"{"completions":{},"extensions":{"io.modelcontextprotocol/ui":{}},"prompts":{},"resources":{},"tools":{}}"#;
 
 /// A request to the MCP server with these headers.
 pub fn post(key: Option<&str>, headers: &[(&str, &str)], body: impl Into<Body>) -> Request<Body> {
@@ -47,9 +54,10 @@ pub fn modern(method: &str, mut params: Value) -> Value {
 
 /// Asks as a client of the current era does.
 pub async fn ask(app: &TestApp, key: &TestKey, method: &str, params: Value) -> Answer {
-    let name = params["name"].as_str().unwrap_or_default().to_owned();
+    let member = if method == "resources/read" { "uri" } else { "name" };
+    let name = params[member].as_str().unwrap_or_default().to_owned();
     let mut headers = vec![("mcp-protocol-version", MODERN), ("mcp-method", method)];
-    if method == "tools/call" {
+    if ["tools/call", "prompts/get", "resources/read"].contains(&method) {
         headers.push(("mcp-name", &name));
     }
     app.send(post(Some(&key.key), &headers, modern(method, params).to_string())).await
@@ -64,6 +72,20 @@ pub async fn ask_legacy(app: &TestApp, key: &TestKey, method: &str, params: Valu
 
 pub async fn call(app: &TestApp, key: &TestKey, tool: &str, arguments: Value) -> Answer {
     ask(app, key, "tools/call", json!({ "name": tool, "arguments": arguments })).await
+}
+
+/// The result of a method that must succeed.
+pub async fn result(app: &TestApp, key: &TestKey, method: &str, params: Value) -> Value {
+    ask(app, key, method, params).await.is(200).json()["result"].clone()
+}
+
+/// What each call of a key was, as its own record tells it, in alphabetical order.
+pub async fn recorded(app: &TestApp, key: &TestKey) -> Vec<String> {
+    app.app.background.finish().await;
+    let calls = app.get(key, "/calls").await.is(200).json();
+    let mut operations = texts(calls.as_array().unwrap(), "operation");
+    operations.sort_unstable();
+    operations
 }
 
 /// The structured result of a call that must succeed.

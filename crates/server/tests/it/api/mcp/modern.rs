@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{INVALID_PARAMS, MODERN, ask, call, code, modern, post};
+use super::{INVALID_PARAMS, MODERN, SERVER_CAPABILITIES, ask, call, code, modern, post};
 use crate::api::{ALL, rows};
 use crate::support::{Answer, TestApp, TestKey, on_both};
 
@@ -32,7 +32,7 @@ async fn discovery_tells_versions_capabilities_and_how_to_work_here(app: TestApp
     let result = &answer["result"];
     assert_eq!(answer["id"], 7);
     assert_eq!(result["supportedVersions"][0], MODERN);
-    assert_eq!(result["capabilities"], json!({ "tools": {} }));
+    assert_eq!(result["capabilities"].to_string(), SERVER_CAPABILITIES);
     assert_eq!(result["resultType"], "complete");
     assert_eq!(result["cacheScope"], "private");
     assert!(result["ttlMs"].as_i64().unwrap() > 0);
@@ -87,6 +87,8 @@ async fn headers_that_do_not_say_what_the_body_says_are_400(app: TestApp) {
     let key = app.key("read").await;
     let list = modern("tools/list", json!({}));
     let tags = modern("tools/call", json!({ "name": "list_tags" }));
+    let policy = modern("resources/read", json!({ "uri": "mailroom://policy" }));
+    let triage = modern("prompts/get", json!({ "name": "triage" }));
     let version = ("mcp-protocol-version", MODERN);
     for (message, headers) in [
         (&list, vec![("mcp-method", "tools/list")]),
@@ -99,6 +101,10 @@ async fn headers_that_do_not_say_what_the_body_says_are_400(app: TestApp) {
         (&tags, vec![version, ("mcp-method", "tools/call")]),
         (&tags, vec![version, ("mcp-method", "tools/call"), ("mcp-name", "reply")]),
         (&tags, vec![version, ("mcp-method", "tools/call"), ("mcp-name", "=?base64?eA==?=")]),
+        (&policy, vec![version, ("mcp-method", "resources/read")]),
+        (&policy, vec![version, ("mcp-method", "resources/read"), ("mcp-name", "policy")]),
+        (&triage, vec![version, ("mcp-method", "prompts/get")]),
+        (&triage, vec![version, ("mcp-method", "prompts/get"), ("mcp-name", "answer")]),
     ] {
         let answer = send(&app, &key, &headers, message).await;
         assert_eq!(code(&answer.is(400)), -32020, "{headers:?}");
@@ -130,11 +136,10 @@ async fn what_is_not_there_is_404(app: TestApp) {
     for method in [
         "initialize",
         "ping",
-        "prompts/list",
-        "resources/list",
+        "resources/subscribe",
         "logging/setLevel",
         "subscriptions/listen",
-        "completion/complete",
+        "tasks/list",
         "no/such",
     ] {
         let answer = ask(&app, &key, method, json!({})).await.is(404);

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex};
 use api::operations::OPERATIONS;
 use axum::body::Body;
 use base::actor::Plan;
+use model::fields::{FieldKind, FieldOwner};
 use serde_json::{Value, json};
 
 use super::{body_of, call};
 use crate::api::{
-    ALL, ON_ACTS, ON_BOOKINGS, ON_CONTACTS, ON_DOCUMENTS, ON_OWN_DRAFTS, ON_PAIRS,
+    ALL, ON_ACTS, ON_BOOKINGS, ON_CONTACTS, ON_DOCUMENTS, ON_FIELDS, ON_OWN_DRAFTS, ON_PAIRS,
     ON_SECURE_MESSAGES, OPS, Op, SENDING, a_booking, a_secure_message, op, rows, with_header,
 };
 use crate::support::{
@@ -83,6 +84,7 @@ struct Story {
 impl Story {
     async fn tell(&mut self) {
         let app = &self.app;
+        app.field("order", FieldOwner::Conversation, FieldKind::Reference, &[]).await;
         let mut mail = letter("bruno@keller.example Bruno", "Lamp", "It is \"broken\".\n\u{1}😀");
         mail.attachments = vec![file("Invoice é.pdf", b"1")];
         let id = app.deliver(&app.support, mail).await.conversation.to_string();
@@ -107,6 +109,7 @@ impl Story {
         let mut act = String::new();
         let tools = ON_DOCUMENTS.iter().filter(|op| op.name == "read_document");
         let tools = tools.chain(ON_CONTACTS);
+        let tools = tools.chain(ON_FIELDS.iter().filter(|op| op.name == "set_fields"));
         for op in OPS.iter().chain(others.into_iter().flatten()).chain(tools) {
             if op.name == "undo" {
                 act = an_act(&self.app, &all.key, &id).await;
@@ -274,7 +277,9 @@ fn wrongs(op: &Op) -> Vec<Value> {
         "set_sorting" => {
             vec![json!({}), json!({ "topic": 1, "urgency": "x" }), json!({ "topic": "Nothing" })]
         }
+        "set_fields" => vec![json!({ "fields": { "none": "x" } }), json!({ "fields": 1 })],
         "set_status" => vec![json!({ "status": "snoozed" })],
+        "link_item" => vec![json!({ "url": "https://x.example/" }), json!({ "url": 1 })],
         "tag_conversation" => vec![json!({ "add": [""], "remove": "x" })],
         "assign_conversation" => vec![json!({ "to": "x" }), json!({ "to": "user:usr_0" })],
         "merge_conversations" => vec![json!({ "into": 1 }), json!({ "into": "cnv_0" })],

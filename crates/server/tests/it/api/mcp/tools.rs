@@ -3,6 +3,7 @@
 use api::operations::OPERATIONS;
 use serde_json::{Map, Value, json};
 
+use super::scopes::{BY_SCOPE, READING};
 use super::{MODERN, ask, body_of, call, done, modern, names, post, tools_of};
 use crate::api::schema::problems;
 use crate::api::{ALL, CREATING, OPS, SENDING, a_conversation, op, rows_of, with_header};
@@ -21,6 +22,7 @@ on_both!(
     a_row_of_a_list_costs_fifty_tokens_at_most,
     structured_content_is_never_longer_than_the_text,
     an_argument_that_a_tool_does_not_have_is_named,
+    undo_takes_the_id_by_the_name_that_its_answer_has,
     a_risk_is_told_before_anything_that_a_stranger_wrote,
     a_list_goes_on_where_its_cursor_says,
     a_search_leaves_out_a_conversation_that_cannot_be_read,
@@ -28,63 +30,6 @@ on_both!(
     a_key_that_may_only_draft_is_told_how_to_go_on,
     an_idempotency_key_is_the_same_through_both_doors
 );
-
-const READING: [&str; 19] = [
-    "help",
-    "hand_over",
-    "list_conversations",
-    "get_conversation",
-    "get_contact",
-    "get_reports",
-    "find_slots",
-    "list_booking_types",
-    "list_bookings",
-    "list_mailboxes",
-    "list_messages",
-    "list_rules",
-    "list_tags",
-    "list_team",
-    "list_topics",
-    "read_document",
-    "search_answers",
-    "search_documents",
-    "whoami",
-];
-
-/// The tools that each scope adds (API section 4.16).
-const BY_SCOPE: [(&str, &[&str]); 5] = [
-    ("read", &[]),
-    (
-        "write",
-        &[
-            "add_note",
-            "set_status",
-            "set_sorting",
-            "tag_conversation",
-            "assign_conversation",
-            "update_conversations",
-            "undo",
-            "merge_conversations",
-            "split_conversation",
-        ],
-    ),
-    (
-        "draft",
-        &["reply", "start_conversation", "request_documents", "update_draft", "discard_draft"],
-    ),
-    (
-        "send",
-        &[
-            "reply",
-            "start_conversation",
-            "request_documents",
-            "create_booking",
-            "cancel_booking",
-            "move_booking",
-        ],
-    ),
-    ("record", &["record_sent"]),
-];
 
 /// A conversation whose mail looks dangerous and brought a file.
 async fn a_scam(app: &TestApp) -> String {
@@ -427,6 +372,17 @@ async fn an_argument_that_a_tool_does_not_have_is_named(app: TestApp) {
     let answer = call(&app, &key, "list_conversations", wrong).await.is(200).json();
     assert_eq!(answer["result"]["isError"], true);
     assert!(texts(&answer["result"]).last().unwrap().contains("\"folder\""));
+}
+
+async fn undo_takes_the_id_by_the_name_that_its_answer_has(app: TestApp) {
+    let (key, id) = (app.key("write").await, a_conversation(&app).await);
+    for name in ["id", "undoId"] {
+        let batch = json!({ "ids": [id], "addTags": ["x"] });
+        let act = done(&app, &key, "update_conversations", batch).await["undoId"].clone();
+        let undone = done(&app, &key, "undo", json!({ name: act })).await;
+        assert_eq!(undone["undone"], json!([id]), "{undone}");
+        assert!(undone.get("ignored").is_none(), "{undone}");
+    }
 }
 
 async fn a_risk_is_told_before_anything_that_a_stranger_wrote(app: TestApp) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use actions::inboxes::imap_accounts::{self, FetchFrom, FetchedInbox, MailHistory};
-use inbound::imap::{self, PostFetchAction, Security};
+use inbound::imap::{self, FetchProtocol, PostFetchAction, Security};
 use inbound::{BelievedResults, MailSource};
 use model::mailboxes::mailbox_grants::MailAuth;
 use node::vault::{Vault, imap_purpose};
@@ -266,6 +266,7 @@ impl Running {
 
 fn plain() -> FetchFrom {
     FetchFrom {
+        protocol: FetchProtocol::Imap,
         host: "localhost".into(),
         port: 0,
         security: Security::Tls,

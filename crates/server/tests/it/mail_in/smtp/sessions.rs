@@ -14,6 +14,7 @@ on_both!(
     a_trusted_network_is_not_the_sender,
     the_same_mail_sent_again_is_acknowledged_and_stored_once,
     a_mail_in_circles_is_put_off,
+    a_suspended_workspace_puts_its_mail_off_at_rcpt_to,
     trouble_of_ours_is_told_as_such_and_nothing_is_acknowledged,
     many_clients_at_once_lose_nothing
 );
@@ -116,6 +117,20 @@ async fn a_mail_in_circles_is_put_off(app: TestApp) {
     let doors = app.doors(SmtpLimits::default(), "").await;
     let circling = raw_with(&"Received: from a by b\r\n".repeat(51), "ann@x.example", "Lamp", "x");
     doors.known_client().await.send(SUPPORT, &circling, "450 4.4.6").await;
+}
+
+async fn a_suspended_workspace_puts_its_mail_off_at_rcpt_to(app: TestApp) {
+    let key = app.key("read").await;
+    let doors = app.doors(SmtpLimits::default(), "").await;
+    let mut client = doors.known_client().await;
+    let ws = app.owner.ws;
+    app.exec(&format!("INSERT INTO resting_workspaces (ws, suspended_at) VALUES ({ws}, 1)")).await;
+    client.say("MAIL FROM:<ann@x.example>", "250 ").await;
+    client.say(&format!("RCPT TO:<{SUPPORT}>"), "452 4.2.1").await;
+    client.say("RSET", "250 ").await;
+    app.exec("DELETE FROM resting_workspaces").await;
+    client.send(SUPPORT, &raw("ann@x.example", "Lamp", "text"), "250 ").await;
+    assert_eq!(app.list(&key, "").await.len(), 1);
 }
 
 async fn trouble_of_ours_is_told_as_such_and_nothing_is_acknowledged(app: TestApp) {

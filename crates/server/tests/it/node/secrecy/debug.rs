@@ -16,6 +16,7 @@ use bookings::calendars::{CalendarKind, CalendarSource, NewCalendar};
 use db::{DatabaseUrl, ReplicaOptions};
 use document_reader::ReaderEndpoint;
 use jobs::{PushRequest, WebhookRequest};
+use model::webhooks::WebhookFormat;
 use server::settings::{Flags, Settings};
 use transport::reply_model::ModelEndpoint;
 
@@ -35,12 +36,13 @@ fn hides(value: &dyn Debug) {
 fn no_secret_is_in_the_debug_output_of_what_holds_it() {
     let ids = Ids::with_seed(1);
     hides(&MadeKey { id: AgentId::new(&ids, 0), key: secret() });
-    hides(&MadeWebhook { id: WebhookId::new(&ids, 0), secret: secret() });
+    hides(&MadeWebhook { id: WebhookId::new(&ids, 0), secret: Some(secret()) });
     hides(&CreatedWebhook {
         id: WebhookId::new(&ids, 0),
         url: "https://shop.example/hook".into(),
+        format: WebhookFormat::Mailroom,
         events: Vec::new(),
-        secret: secret(),
+        secret: Some(secret()),
     });
     hides(&IssuedTokens {
         access_token: secret(),

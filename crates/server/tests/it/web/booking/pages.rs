@@ -177,6 +177,9 @@ async fn of_200_at_once_one_gets_the_time_and_the_others_keep_what_they_typed(ap
 async fn what_is_wrong_is_said_and_kept_and_another_zone_is_chosen_without_scripts(app: TestApp) {
     bookable(&app).await;
     let browser = app.browser();
+    for nowhere in ["/b/%00/short", "/b/acme/%00"] {
+        browser.get(nowhere).await.is(404);
+    }
     let times = browser.get("/b/acme/short?from=2026-11-23").await.is(200);
     // Nobody has named a zone: times are in the host's, and no address says that it is the guest's.
     times.shows("data-zone-unknown=\"Europe/Berlin\"").shows(&format!("?at={TEN}\""));

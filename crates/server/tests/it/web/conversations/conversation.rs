@@ -2,6 +2,8 @@
 
 use base::limits::UNDO_PEOPLE_SECONDS;
 use base::time::Moment;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
 use crate::support::*;
@@ -21,7 +23,11 @@ on_both!(
     the_contacts_other_conversations_are_those_one_may_see,
     own_notes_and_acts_are_not_new_since_the_reader_was_here,
     a_tag_of_the_list_counts_instead_of_what_was_typed_to_find_it,
-    an_encrypted_mail_says_that_it_is
+    an_encrypted_mail_says_that_it_is,
+    what_is_encrypted_within_a_text_is_not_shown_as_words,
+    a_signed_mail_says_that_its_signature_was_not_checked,
+    the_files_of_winmail_dat_are_files_of_the_mail,
+    a_conversation_is_printed_whole_with_its_notes_or_without
 );
 
 /// For so long and a moment more pages show a message that was just sent.
@@ -358,4 +364,79 @@ async fn an_encrypted_mail_says_that_it_is(app: TestApp) {
     let plain = app.mail("bo@x.example", "Lamp", "Hello").await;
     let page = owner.get(&format!("/conversations/{}", plain.conversation)).await.is(200);
     page.hides("This mail is encrypted");
+}
+
+async fn what_is_encrypted_within_a_text_is_not_shown_as_words(app: TestApp) {
+    let armour = format!(
+        "-----BEGIN PGP MESSAGE-----\n\n{}LastLetters\n-----END PGP MESSAGE-----",
+        "hQEMAwordsOfNobody\n".repeat(40)
+    );
+    let mail = app.mail("ann@x.example", "Lamp", &format!("{armour}\nBest, Ann")).await;
+    let owner = app.signed_in(&app.owner).await;
+    let page = owner.get(&format!("/conversations/{}", mail.conversation)).await.is(200);
+    page.shows("This mail is encrypted (PGP or S/MIME)").shows("Best, Ann").hides("LastLetters");
+}
+
+async fn a_signed_mail_says_that_its_signature_was_not_checked(app: TestApp) {
+    let raw = "From: Ann <ann@x.example>\r\nTo: support@acme.example\r\nSubject: Lamp\r\n\
+        Message-ID: <signed@x.example>\r\nMIME-Version: 1.0\r\nContent-Type: multipart/signed; \
+        protocol=\"application/pkcs7-signature\"; boundary=b\r\n\r\n--b\r\n\r\nHello\r\n\
+        --b\r\nContent-Type: application/pkcs7-signature; name=smime.p7s\r\n\r\nMIIB\r\n--b--\r\n";
+    let mail = app.arrives(raw).await;
+    let owner = app.signed_in(&app.owner).await;
+    let page = owner.get(&format!("/conversations/{}", mail.conversation)).await.is(200);
+    page.shows("Its writer signed it with S/MIME; Mailroom has not checked that signature.");
+    page.hides("This mail is encrypted").hides("smime.p7s");
+    let plain = app.mail("bo@x.example", "Lamp", "Hello").await;
+    let page = owner.get(&format!("/conversations/{}", plain.conversation)).await.is(200);
+    page.hides("has not checked that signature");
+}
+
+async fn the_files_of_winmail_dat_are_files_of_the_mail(app: TestApp) {
+    let mut package = vec![0x78, 0x9f, 0x3e, 0x22, 1, 0];
+    for (id, content) in [(0x0001_8010_u32, "list.csv\0"), (0x0006_800f, "lamp,2")] {
+        package.push(2);
+        package.extend(id.to_le_bytes());
+        package.extend((content.len() as u32).to_le_bytes());
+        package.extend_from_slice(content.as_bytes());
+        package.extend([0, 0]);
+    }
+    let raw = format!(
+        "From: Ann <ann@x.example>\r\nTo: support@acme.example\r\nSubject: Lamps\r\n\
+         Message-ID: <packed@x.example>\r\nMIME-Version: 1.0\r\n\
+         Content-Type: application/ms-tnef; name=winmail.dat\r\n\
+         Content-Transfer-Encoding: base64\r\n\r\n{}\r\n",
+        STANDARD.encode(&package)
+    );
+    let mail = app.arrives(&raw).await;
+    let key = app.key("read").await;
+    let messages = app.timeline(&key, &mail.conversation, "message").await;
+    assert_eq!(messages[0]["attachments"].as_array().unwrap().len(), 1);
+    assert_eq!(messages[0]["attachments"][0]["filename"], "list.csv");
+    let browser = app.signed_in(&app.owner).await;
+    let page = browser.get(&format!("/conversations/{}", mail.conversation)).await.is(200);
+    page.shows("list.csv").hides("winmail.dat");
+    let file = format!("/documents/{}", page.between("href=\"/documents/", "\""));
+    assert_eq!(browser.get(&file).await.is(200).text, "lamp,2");
+}
+
+async fn a_conversation_is_printed_whole_with_its_notes_or_without(app: TestApp) {
+    let long = format!("{}The very end.", "A line about the lamps. ".repeat(60));
+    let first = app.mail("ann@shop.example Ann Shop", "Lamps", &long).await;
+    for n in 1..5 {
+        app.advance(1_000);
+        app.mail("ann@shop.example Ann Shop", "Re: Lamps", &format!("Letter {n}")).await;
+    }
+    let path = format!("/conversations/{}", first.conversation);
+    let browser = app.signed_in(&app.owner).await;
+    let note = [("body", "Between ourselves"), ("from", "view=open")];
+    browser.post(&format!("{path}/note"), &note).await.is(303);
+    let printed = format!("{path}/print?view=open");
+    browser.get(&format!("{path}?view=open")).await.is(200).shows(&printed);
+    let page = browser.get(&printed).await.is(200);
+    page.shows("The very end.").shows("Letter 4").shows("Message from Ann Shop");
+    page.shows("Between ourselves").shows("note, only the team sees this").hides("closed this");
+    let without = browser.get(&format!("{printed}&notes=none")).await.is(200);
+    without.shows("The very end.").hides("Between ourselves").shows("With notes");
+    browser.get(&format!("{path}/print?before=nonsense")).await.is(404);
 }

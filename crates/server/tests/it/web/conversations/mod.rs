@@ -5,4 +5,6 @@ mod conversation;
 mod live;
 mod mentions;
 mod original;
+pub(super) mod pictures;
 mod reading;
+mod side_column;

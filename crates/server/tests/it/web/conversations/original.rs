@@ -46,7 +46,7 @@ async fn a_mail_as_it_came_is_shown_in_a_frame_that_can_do_nothing(app: TestApp)
     let frame = browser.get(&path.replace("/original", "/html")).await.is(200);
     frame.shows("<p>Hello</p>").hides("script").shows("1 remote picture is not shown");
     let policy = frame.answer.header("content-security-policy").to_owned();
-    let pictures = path.replace("/original", "/pictures/");
+    let pictures = path.replace("/original", "/html/pictures/");
     assert!(policy.contains("sandbox allow-same-origin allow-popups "), "{policy}");
     assert!(policy.ends_with(&pictures) || policy.ends_with("img-src 'self'"), "{policy}");
     assert!(!policy.contains("script-src") && !policy.contains("data:"), "{policy}");
@@ -70,17 +70,19 @@ async fn pictures_that_a_mail_brought_come_by_address_to_who_may_see_it(app: Tes
     let browser = app.signed_in(&app.owner).await;
     let path = format!("/conversations/{conversation}/messages/{message}");
     let frame = browser.get(&format!("{path}/html")).await.is(200);
-    frame.shows(&format!("src=\"{path}/pictures/2\"")).hides("data:").hides("pictures/3");
-    let picture = browser.get(&format!("{path}/pictures/2")).await.is(200);
-    assert_eq!(picture.answer.header("content-type"), "image/png");
-    assert_eq!(picture.answer.header("x-content-type-options"), "nosniff");
-    assert!(picture.answer.header("cache-control").starts_with("private, max-age="));
-    assert!(picture.answer.header("content-security-policy").contains("sandbox"));
-    for other in ["0", "1", "3", "99", "x", "-1", "18446744073709551616"] {
-        browser.get(&format!("{path}/pictures/{other}")).await.is(404);
+    frame.shows(&format!("src=\"{path}/html/pictures/2\"")).hides("data:").hides("pictures/3");
+    for pictures in ["pictures", "html/pictures"] {
+        let picture = browser.get(&format!("{path}/{pictures}/2")).await.is(200);
+        assert_eq!(picture.answer.header("content-type"), "image/png");
+        assert_eq!(picture.answer.header("x-content-type-options"), "nosniff");
+        assert!(picture.answer.header("cache-control").starts_with("private, max-age="));
+        assert!(picture.answer.header("content-security-policy").contains("sandbox"));
+        for other in ["0", "1", "3", "99", "x", "-1", "18446744073709551616"] {
+            browser.get(&format!("{path}/{pictures}/{other}")).await.is(404);
+        }
+        let elsewhere = format!("/conversations/{}/messages/{message}/{pictures}/2", nowhere());
+        browser.get(&elsewhere).await.is(404);
     }
-    let elsewhere = format!("/conversations/{}/messages/{message}/pictures/2", nowhere());
-    browser.get(&elsewhere).await.is(404);
 }
 
 async fn html_beyond_the_bounds_is_shown_as_its_text_with_a_sentence(app: TestApp) {

@@ -7,6 +7,7 @@ use inbound::incoming_mail::{FiledMail, IncomingMail};
 use mail::{Attachment, Authentication, Dmarc, Mail};
 use model::authentication::SenderAuthentication;
 
+use super::pictures::png;
 use crate::support::*;
 
 on_both!(
@@ -184,7 +185,7 @@ async fn a_mail_that_came_as_a_file_is_read_with_its_files(app: TestApp) {
     frame.shows("<p>In Level 5</p>").hides("script").shows("1 remote picture is not shown");
     assert!(frame.answer.header("content-security-policy").contains("sandbox allow-same-origin"));
     let asked = browser.get(&format!("{top}/html?pictures")).await.is(200);
-    asked.shows(&format!("{top}/pictures/remote/0"));
+    asked.shows(&format!("{top}/html/pictures/remote/0"));
     browser.get(&format!("{top}-0-0-0")).await.is(200).shows("Level 2").hides("top-0-0-0-0");
     for missing in ["-0-0-0-0", "-1", "-9", "-x", ";"] {
         browser.get(&format!("{top}{missing}")).await.is(404);
@@ -203,44 +204,7 @@ async fn a_mail_that_came_as_a_file_is_read_with_its_files(app: TestApp) {
 
 /// A picture of 300 by 200 pixels.
 fn picture() -> Vec<u8> {
-    let mut raw = Vec::new();
-    for y in 0..200u32 {
-        raw.push(0);
-        raw.extend((0..300u32).map(|x| (x * y % 251) as u8));
-    }
-    let mut png = b"\x89PNG\r\n\x1a\n".to_vec();
-    let mut chunk = |name: &[u8; 4], data: &[u8]| {
-        png.extend((data.len() as u32).to_be_bytes());
-        let body = [&name[..], data].concat();
-        png.extend(&body);
-        png.extend(crc32(&body).to_be_bytes());
-    };
-    let size = [&300u32.to_be_bytes()[..], &200u32.to_be_bytes(), &[8, 0, 0, 0, 0]].concat();
-    chunk(b"IHDR", &size);
-    chunk(b"IDAT", &zlib(&raw));
-    chunk(b"IEND", &[]);
-    png
-}
-
-/// Bytes in one stored block.
-fn zlib(bytes: &[u8]) -> Vec<u8> {
-    let length = bytes.len() as u16;
-    let (a, b) = bytes.iter().fold((1u32, 0u32), |(a, b), byte| {
-        let a = (a + u32::from(*byte)) % 65_521;
-        (a, (a + b) % 65_521)
-    });
-    let mut stream = vec![0x78, 0x01, 1];
-    stream.extend(length.to_le_bytes());
-    stream.extend((!length).to_le_bytes());
-    stream.extend(bytes);
-    stream.extend((b << 16 | a).to_be_bytes());
-    stream
-}
-
-fn crc32(bytes: &[u8]) -> u32 {
-    let shifted = |sum: u32| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 };
-    let step = |sum: u32, byte: &u8| (0..8).fold(sum ^ u32::from(*byte), |sum, _| shifted(sum));
-    !bytes.iter().fold(!0, step)
+    png(300, 200, |x, y| (x * y % 251) as u8)
 }
 
 async fn previews_are_small_and_made_once(app: TestApp) {

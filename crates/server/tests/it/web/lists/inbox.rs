@@ -6,12 +6,14 @@ use crate::support::*;
 
 on_both!(
     each_view_lists_what_the_api_lists_and_counts_it,
+    a_row_is_marked_only_where_something_is_unusual,
     a_list_goes_on_page_by_page_without_gaps,
     held_mail_stands_under_held_until_a_person_releases_it,
     a_tag_lists_its_conversations_whatever_their_status,
     search_finds_what_the_api_finds,
     a_search_shows_the_others_when_one_conversation_cannot_be_read,
     mail_is_new_until_it_is_read,
+    the_title_counts_what_waits_for_the_reader,
     what_customers_write_is_text_everywhere
 );
 
@@ -46,7 +48,7 @@ async fn each_view_lists_what_the_api_lists_and_counts_it(app: TestApp) {
         }
     }
     let page = browser.get("/inbox?view=open").await;
-    page.shows("Draft to approve").shows("Ann Shop").shows("Nobody has this yet");
+    page.shows("Draft to approve").shows("Ann Shop");
     assert_eq!(
         page.between("<span class=\"label\">To approve</span>", "</a>"),
         "<span class=\"count hot\">1</span>"
@@ -59,6 +61,20 @@ async fn each_view_lists_what_the_api_lists_and_counts_it(app: TestApp) {
     browser.get(&inbox).await.is(200).shows("Lamps").hides("Tables");
     browser.get("/inbox?view=nonsense").await.is(404);
     browser.get("/inbox?view=open&cursor=nonsense").await.is(400);
+}
+
+async fn a_row_is_marked_only_where_something_is_unusual(app: TestApp) {
+    let key = app.key("read write draft").await;
+    let received = app.mail("ann@shop.example Ann Shop", "Lamps", "Where are they?").await;
+    let browser = app.signed_in(&app.owner).await;
+    let list = "/inbox?view=open";
+    browser.get(list).await.is(200).shows("row-snip").hides("row-marks");
+    app.on(&key, &received.conversation, "sorting", json!({ "urgency": "high" })).await.is(200);
+    app.draft(&key, &received.conversation, "They left on Tuesday.").await;
+    let page = browser.get(list).await.is(200);
+    let marks = page.between("<span class=\"row-marks\">", "</a>").to_owned();
+    let first = marks.find("Draft to approve").unwrap();
+    assert!(marks.find("High urgency").is_some_and(|second| first < second), "{marks}");
 }
 
 async fn a_list_goes_on_page_by_page_without_gaps(app: TestApp) {
@@ -183,4 +199,19 @@ async fn what_customers_write_is_text_everywhere(app: TestApp) {
         let page = browser.get(path).await.is(200);
         page.hides("<script>alert").hides("<b>x");
     }
+}
+
+async fn the_title_counts_what_waits_for_the_reader(app: TestApp) {
+    let key = app.key("read write").await;
+    let mail = app.mail("ann@shop.example", "Lamps", "Hello").await;
+    let browser = app.signed_in(&app.owner).await;
+    let page = browser.get("/inbox?view=open").await.is(200);
+    page.shows("<title>All open · Mailroom</title>").hides("href=\"/assets/mark-news.");
+    browser.get("/session?waiting").await.is(200).shows("\"waiting\":\"\"");
+    let owner = format!("user:{}", user(&app.owner));
+    app.on(&key, &mail.conversation, "assign", json!({ "to": owner })).await.is(200);
+    let page = browser.get("/inbox?view=open").await.is(200);
+    page.shows("<title>(1) All open · Mailroom</title>").shows("href=\"/assets/mark-news.");
+    browser.get("/session?waiting").await.is(200).shows("\"waiting\":\"1\"");
+    browser.get("/session").await.is(200).shows("\"waiting\":null");
 }

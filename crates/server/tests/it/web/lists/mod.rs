@@ -2,6 +2,7 @@
 
 mod inbox;
 mod library;
+mod palette;
 mod search;
 mod tags;
 mod triage;

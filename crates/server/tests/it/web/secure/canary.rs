@@ -4,7 +4,8 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use maintenance::dump::dump;
+use document_reader::SCALED_BYTES;
+use maintenance::dump::{DumpScope, dump};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use node::log_filter;
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use super::pages::{Reader, after, post_form};
 use crate::support::*;
 use crate::web::browser::Browser;
+use crate::web::conversations::pictures::png;
 use crate::web::upload::pdf;
 
 on_both!(
@@ -82,9 +84,12 @@ async fn write_protected(app: &TestApp, person: &Browser<'_>, conversation: &str
     let place = format!("/conversations/{conversation}");
     let token = person.csrf();
     let ours = [("csrf", token.as_str())];
-    let picture = b"\x89PNG\r\n\x1a\n qanarypicture".as_slice();
+    // Large enough for a scaled copy. No byte of its rows is one of the form's.
+    let picture = png(400, 300, |x, y| 0x80 | (x ^ y) as u8);
+    let picture = [picture.as_slice(), b"qanarypicture"].concat();
+    assert!(picture.len() > SCALED_BYTES, "{}", picture.len());
     let pictures = format!("{place}/pictures");
-    let taken = post_form_as(person, &pictures, &ours, "qanarypicture.png", picture);
+    let taken = post_form_as(person, &pictures, &ours, "qanarypicture.png", &picture);
     let taken: Value = serde_json::from_str(&taken.await).unwrap();
     let body = format!("Says qanaryfirst\n\n![x](cid:{})", taken["id"].as_str().unwrap());
     let typed = [("kind", "reply"), ("body", "Says qanaryfirst"), ("to", "ann@shop.example")];
@@ -95,7 +100,10 @@ async fn write_protected(app: &TestApp, person: &Browser<'_>, conversation: &str
         .await
         .is(303);
     let shown = person.get(&format!("/attachments/{}?shown", taken["id"].as_str().unwrap())).await;
-    assert_eq!(shown.is(200).answer.bytes, picture, "the writer sees the picture");
+    assert!(shown.is(200).answer.bytes == picture, "the writer sees the picture");
+    let shown = person.get(&format!("/attachments/{}/scaled", taken["id"].as_str().unwrap())).await;
+    assert!(shown.is(200).answer.bytes == picture, "it is shown as it is");
+    assert_eq!(app.count("previews").await, 0, "no copy is kept outside of the seal");
     let fields = [
         ("to", "ann@shop.example"),
         ("seen", "99"),
@@ -204,6 +212,7 @@ async fn others_see_nothing(app: &TestApp, ann: &Reader<'_>, person: &Browser<'_
         "/inbox?view=all",
         "/inbox?view=mine",
         "/search?q=Lamps",
+        "/palette?q=Lamps",
         "/documents",
         "/reports",
         "/reports.csv",
@@ -233,7 +242,7 @@ async fn others_see_nothing(app: &TestApp, ann: &Reader<'_>, person: &Browser<'_
 async fn backup_has_nothing(app: &TestApp) {
     let written = app.app.store.read(|tx| {
         let mut lines = Vec::new();
-        dump(tx, &mut lines, &mut |_, _| {})?;
+        dump(tx, &DumpScope::Installation, &mut lines, &mut |_, _| {})?;
         Ok::<_, base::error::Error>(lines)
     });
     let lines = String::from_utf8(written.await.unwrap()).unwrap();

@@ -1,7 +1,9 @@
 //! The settings of one inbox: how its mail comes in and goes out, for those who look after that.
 
 use actions::inboxes::imap_accounts::{self, FetchFrom, MailHistory};
-use inbound::imap::{self, FetchFailure, FetchFailureKind, PostFetchAction, Security};
+use inbound::imap::{
+    self, FetchFailure, FetchFailureKind, FetchProtocol, PostFetchAction, Security,
+};
 
 use crate::mail_out::names::Zone;
 use crate::support::*;
@@ -26,6 +28,7 @@ fn page_of(app: &TestApp) -> String {
 
 async fn fetch(app: &TestApp) {
     let from = FetchFrom {
+        protocol: FetchProtocol::Imap,
         host: "imap.acme.example".into(),
         port: 993,
         security: Security::Tls,

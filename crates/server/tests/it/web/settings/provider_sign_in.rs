@@ -105,7 +105,7 @@ impl World {
 }
 
 /// The address that the page goes on to by itself, which is that of its link too.
-fn way_out(page: &str) -> String {
+pub fn way_out(page: &str) -> String {
     let (_, rest) = page.split_once("content=\"0;url=").expect("a page that goes on by itself");
     let url = rest.split('"').next().unwrap().replace("&#38;", "&").replace("&amp;", "&");
     assert!(page.matches(rest.split('"').next().unwrap()).count() >= 2, "there is a link too");

@@ -90,7 +90,8 @@ async fn a_rule_is_made_tried_switched_on_and_its_work_stands_in_the_report(app:
     let good = [("weekly", "mon-fri 09:00-17:00"), ("zone", "Europe/Berlin"), ("answer", "4 h")];
     owner.post(&hours, &good).await.goes_to(PAGE);
     owner.get(PAGE).await.is(200).shows("Europe/Berlin").shows("answer in 4 h");
-    owner.get("/reports").await.is(200).shows("none due");
+    let report = owner.get("/reports").await.is(200);
+    report.shows("none due").shows("Target: 4 h 00").shows("days and hours in Europe/Berlin");
     owner.post(&format!("{PAGE}/{id}/delete"), &[]).await.goes_to(PAGE);
     let log = owner.get("/settings/audit").await.is(200);
     log.shows("added the rule").shows("switched on the rule").shows("deleted the rule");

@@ -1,5 +1,6 @@
 //! Signing in.
 
+mod first_run;
 mod openid;
 mod own_sign_in;
 mod sign_in;

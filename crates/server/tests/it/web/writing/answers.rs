@@ -70,7 +70,9 @@ async fn a_helpers_draft_shows_its_sources_and_is_approved(app: TestApp) {
     let browser = app.signed_in(&app.owner).await;
     let page = browser.get(&format!("/conversations/{}", mail.conversation)).await.is(200);
     page.shows("Drafting helper").shows(">helper<").shows("Rests on").shows("Olive Owner");
-    page.shows(&format!("/answers/{answer}")).shows("Answered before");
+    page.shows(&format!("/answers/{answer}"));
+    let side = browser.get(&format!("/conversations/{}/side", mail.conversation)).await.is(200);
+    side.shows("Answered before");
     let draft = app.drafts_in(&key, &mail).await.remove(0);
     let id = draft["id"].as_str().unwrap();
     let queue = browser.get("/approvals").await.is(200);

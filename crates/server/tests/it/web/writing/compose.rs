@@ -219,8 +219,9 @@ async fn a_saved_reply_is_put_in_with_the_customers_name(app: TestApp) {
     page.shows("Thanks").shows("Saved. Everyone on the team can use it.");
     let id = format!("sav_{}", page.between("/settings/replies/sav_", "#"));
     browser.get(&format!("{path}?write=reply")).await.shows(&format!("/saved/{id}"));
-    let text = browser.get(&format!("{path}/saved/{id}")).await.is(200);
+    let text = browser.post(&format!("{path}/saved/{id}"), &[]).await.is(200);
     assert_eq!(text.text, "<p>Hello Ann,<br>thanks for \"Lamps\". Bo</p>", "for the editor");
+    browser.get("/settings/replies").await.is(200).shows("<td data-l=\"Used\">once");
     let form =
         [("seen", "9"), ("to", "ann@shop.example"), ("body", "Before"), ("insert", id.as_str())];
     browser
@@ -245,7 +246,7 @@ async fn a_saved_reply_is_put_in_with_the_customers_name(app: TestApp) {
     browser.get(&format!("/settings/replies/{id}")).await.is(200).shows("value=\"Many thanks\"");
     browser.post(&format!("/settings/replies/{id}/delete"), &[]).await.goes_to("/settings/replies");
     browser.get(&format!("/settings/replies/{id}")).await.is(404);
-    browser.get(&format!("{path}/saved/{id}")).await.is(404);
+    browser.post(&format!("{path}/saved/{id}"), &[]).await.is(404);
 }
 
 async fn whom_a_draft_goes_to_is_changed_before_it_is_approved(app: TestApp) {

@@ -260,7 +260,7 @@ async fn the_time_to_stop_a_message_is_a_choice(app: TestApp) {
     let fields = [("undo", "60"), ("assign", "on")];
     browser.post("/settings/writing/sending", &fields).await.goes_to(settings);
     browser.get(settings).await.is(200).shows("As the workspace has it: 1 minute");
-    browser.get("/help").await.shows("Send (leaves after 1 minute)");
+    browser.get("/keyboard").await.shows("Send (leaves after 1 minute)");
     browser.post("/settings/writing/undo", &[("undo", "10")]).await.goes_to(settings);
     browser.get(&path).await.is(200).shows("Leaves 10 seconds after you press Send.");
     browser.get("/leaving").await.is(200).shows("for 10 seconds after you press Send");
@@ -310,9 +310,9 @@ async fn saved_replies_have_folders_files_and_are_searched(app: TestApp) {
     page.shows("Legal").shows("Terms").shows("Thanks");
     let all = browser.get("/settings/replies?q=below").await.is(200);
     let id = all.between("href=\"/settings/replies/sav_", "#edit");
-    let filled = browser.get(&format!("{path}/saved/sav_{id}")).await.is(200);
+    let filled = browser.post(&format!("{path}/saved/sav_{id}"), &[]).await.is(200);
     assert_eq!(filled.text, "<p>See <strong>below</strong></p>");
-    let new = browser.get(&format!("/new/saved/sav_{id}")).await.is(200);
+    let new = browser.post(&format!("/new/saved/sav_{id}"), &[]).await.is(200);
     assert_eq!(new.text, filled.text);
 }
 

@@ -354,7 +354,10 @@ fn form_paths() -> Vec<String> {
         "web/src/booking/mod.rs",
         "web/src/upload/mod.rs",
         "settings_pages/src/lib.rs",
+        "side_column/src/lib.rs",
+        "agent_pages/src/lib.rs",
         "developer_site/src/lib.rs",
+        "help/src/lib.rs",
     ] {
         let source = fs::read_to_string(crates.join(file)).unwrap();
         for route in source.split(".route(").skip(1) {

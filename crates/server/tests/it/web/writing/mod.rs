@@ -2,8 +2,9 @@
 
 mod answers;
 mod approvals;
+mod approve_by_mail;
 mod asking;
-mod compose;
+pub(super) mod compose;
 mod composers;
 mod interrupted;
 mod send_later;

@@ -50,6 +50,8 @@ async fn a_new_conversation_has_every_field(app: TestApp) {
         "waitingSince": "2026-11-15T09:00:00.000Z",
         "language": null,
         "hasDraft": false,
+        "fields": {},
+        "links": [],
         "timeline": [{
             "type": "message",
             "id": mail.message.as_str(),

@@ -5,6 +5,7 @@ use testing::{TestApp, held_warning, letter, on_both};
 
 on_both!(
     a_snippet_has_as_many_characters_as_are_asked_for,
+    a_note_that_a_search_found_is_the_snippet,
     a_contact_is_known_whom_the_team_wrote_to_in_another_conversation_that_is_neither_held_nor_spam
 );
 
@@ -24,6 +25,18 @@ async fn a_snippet_has_as_many_characters_as_are_asked_for(app: TestApp) {
     for wrong in ["snippet=0", "snippet=301", "snippet=x"] {
         app.get(&key, &format!("/conversations?{wrong}")).await.is(400);
     }
+}
+
+async fn a_note_that_a_search_found_is_the_snippet(app: TestApp) {
+    let key = app.key("read write").await;
+    let id = app.mail("a@x.example", "Lamp", "Where is it?").await.conversation;
+    let note = json!({ "body": "Her shade is the amber one, says Jonas." });
+    app.on(&key, &id, "notes", note).await.is(201);
+    let snippet = async |query: &str| app.list(&key, query).await[0]["snippet"].clone();
+    let found = snippet("q=amber").await;
+    assert_eq!(found, "Note by Robo: Her shade is the amber one, says Jonas.");
+    assert_eq!(snippet("q=where").await, "Where is it?");
+    assert_eq!(snippet("").await, "Where is it?");
 }
 
 async fn a_contact_is_known_whom_the_team_wrote_to_in_another_conversation_that_is_neither_held_nor_spam(

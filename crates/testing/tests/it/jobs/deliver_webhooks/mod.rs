@@ -1,5 +1,6 @@
 //! API section 6.1: events on their way to webhooks.
 
+mod chats;
 mod delivery;
 mod fairness;
 mod log;

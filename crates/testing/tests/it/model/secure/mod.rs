@@ -10,7 +10,7 @@ mod sealing;
 mod unsent;
 
 use base::ids::MessageId;
-use inbound::secure_answer::{SecureAnswer, receive_answer};
+use inbound::guest_pages::secure_answer::{SecureAnswer, receive_answer};
 use model::guests::guest_tokens::GuestTokenHash;
 use model::guests::secure::{self, SecureLink};
 use model::people::one_time_codes::CodeEntry;

@@ -105,7 +105,7 @@ async fn an_invited_person_signs_in_and_the_account_is_linked_from_then_on(app: 
     browser.get("/settings/you").await.is(200).hides("Private inboxes are shut");
 
     let owner = app.signed_in(&app.owner).await;
-    let account = "<span class=\"hint\">Acme Login: mia@acme.example</span>";
+    let account = "<small>Acme Login: mia@acme.example</small>";
     owner.get("/settings/people").await.is(200).shows(account);
     browser.get("/settings/people").await.is(200).hides(account);
     let other = app.browser();

@@ -1,0 +1,145 @@
+// Made from openapi.json by `npm run generate`: change it there.
+import type { INodeProperties } from 'n8n-workflow';
+import type { ApiOperation } from '../operation';
+
+export const operations: Record<string, ApiOperation> = {
+  'document.searchDocuments': {
+    method: 'GET',
+    path: '/documents',
+    fields: [
+      { name: 'q', kind: 'text' },
+      { name: 'kind', kind: 'text' },
+      { name: 'conversation', kind: 'text' },
+      { name: 'from', kind: 'text' },
+    ],
+    pageSize: 100,
+    paged: true,
+  },
+  'document.downloadDocument': { method: 'GET', path: '/documents/{id}/file', fields: [], download: true },
+  'document.readDocument': { method: 'GET', path: '/documents/{id}/text', fields: [] },
+};
+
+export const properties: INodeProperties[] = [
+  {
+    displayName: 'Operation',
+    name: 'operation',
+    type: 'options',
+    noDataExpression: true,
+    displayOptions: { show: { resource: ['document'] } },
+    options: [
+      {
+        name: 'Download a Document',
+        value: 'downloadDocument',
+        action: 'Download a document',
+        description: "The file as it came, as a download: the answer is its bytes, not JSON. A stranger made it, so open it as you would open a stranger's file.",
+      },
+      {
+        name: "Read a Document's Text",
+        value: 'readDocument',
+        action: 'Read a document text',
+        description: 'The text of a PDF (its first twelve pages), of a scan or picture, or of a plain text file, cut after 50,000 characters; truncated then says so. A file without readable text has an empty text and a note that says why.',
+      },
+      {
+        name: 'Search the Document Library',
+        value: 'searchDocuments',
+        action: 'Search the document library',
+        description: 'Documents this key can see, newest first. Attachments of incoming mail are filed here.',
+      },
+    ],
+    default: 'downloadDocument',
+  },
+  {
+    displayName: 'Return All',
+    name: 'returnAll',
+    type: 'boolean',
+    displayOptions: { show: { resource: ['document'], operation: ['searchDocuments'] } },
+    default: false,
+    description: 'Whether to return all results or only up to a given limit',
+  },
+  {
+    displayName: 'Limit',
+    name: 'limit',
+    type: 'number',
+    displayOptions: { show: { resource: ['document'], operation: ['searchDocuments'], returnAll: [false] } },
+    default: 50,
+    description: 'Max number of results to return',
+    typeOptions: { minValue: 1 },
+  },
+  {
+    displayName: 'Filters',
+    name: 'filters',
+    type: 'collection',
+    displayOptions: { show: { resource: ['document'], operation: ['searchDocuments'] } },
+    placeholder: 'Add Filter',
+    default: {},
+    options: [
+      {
+        displayName: 'Conversation',
+        name: 'conversation',
+        type: 'string',
+        default: '',
+        description: 'Only those of this conversation',
+      },
+      {
+        displayName: 'From',
+        name: 'from',
+        type: 'string',
+        default: '',
+        description: 'Only those of conversations with the contact of this address',
+      },
+      {
+        displayName: 'Kind',
+        name: 'kind',
+        type: 'options',
+        options: [
+          { name: 'Contract', value: 'contract' },
+          { name: 'ID', value: 'id' },
+          { name: 'Invoice', value: 'invoice' },
+          { name: 'Other', value: 'other' },
+          { name: 'Photo', value: 'photo' },
+          { name: 'Receipt', value: 'receipt' },
+          { name: 'Statement', value: 'statement' },
+          { name: 'Tax', value: 'tax' },
+        ],
+        default: 'invoice',
+        description: 'Only documents of this kind',
+      },
+      {
+        displayName: 'Search',
+        name: 'q',
+        type: 'string',
+        default: '',
+        description: 'Words in title, file name or fields. All must match, the last one as a prefix.',
+      },
+    ],
+  },
+  {
+    displayName: 'Document ID',
+    name: 'id',
+    type: 'string',
+    displayOptions: { show: { resource: ['document'], operation: ['downloadDocument'] } },
+    required: true,
+    default: '',
+    placeholder: 'doc_…',
+    description: "The document's ID",
+  },
+  {
+    displayName: 'Put Output File in Field',
+    name: 'binaryPropertyName',
+    type: 'string',
+    displayOptions: { show: { resource: ['document'], operation: ['downloadDocument'] } },
+    required: true,
+    default: 'data',
+    hint: 'The name of the output binary field to put the file in',
+  },
+  {
+    displayName: 'Document ID',
+    name: 'id',
+    type: 'string',
+    displayOptions: { show: { resource: ['document'], operation: ['readDocument'] } },
+    required: true,
+    default: '',
+    placeholder: 'doc_…',
+    description: "The document's ID",
+  },
+];

@@ -1,0 +1,173 @@
+// Made from openapi.json by `npm run generate`: change it there.
+import type { INodeProperties } from 'n8n-workflow';
+import type { ApiOperation } from '../operation';
+
+export const operations: Record<string, ApiOperation> = {
+  'message.listMessages': { method: 'GET', path: '/messages', fields: [{ name: 'status', kind: 'text' }], pageSize: 100 },
+  'message.updateDraft': {
+    method: 'POST',
+    path: '/messages/{id}/update',
+    fields: [{ name: 'body', kind: 'text', required: true }, { name: 'summary', kind: 'text' }],
+  },
+  'message.discardDraft': { method: 'POST', path: '/messages/{id}/discard', fields: [{ name: 'reason', kind: 'text' }] },
+  'message.stopMessage': { method: 'POST', path: '/messages/{id}/stop', fields: [] },
+  'message.revokeMessage': { method: 'POST', path: '/messages/{id}/revoke', fields: [] },
+};
+
+export const properties: INodeProperties[] = [
+  {
+    displayName: 'Operation',
+    name: 'operation',
+    type: 'options',
+    noDataExpression: true,
+    displayOptions: { show: { resource: ['message'] } },
+    options: [
+      {
+        name: 'Change an Own Draft',
+        value: 'updateDraft',
+        action: 'Change an own draft',
+        description: 'Changes a draft that this key wrote and that still waits for a person. Drafts of others, and what is a draft no more, answer 404; one that a person changed answers 409.',
+      },
+      {
+        name: 'Discard an Own Draft',
+        value: 'discardDraft',
+        action: 'Discard an own draft',
+        description: 'Takes a draft that this key wrote out of the queue and the timeline. Drafts of others, and what is a draft no more, answer 404; one that a person changed answers 409.',
+      },
+      {
+        name: 'List Waiting Messages',
+        value: 'listMessages',
+        action: 'List waiting messages',
+        description: 'Outgoing messages that this key can see and that have not reached the customer: scheduled ones, the soonest to leave first; then drafts and failed ones, newest first. A failed one has reason.',
+      },
+      {
+        name: 'Stop a Scheduled Message',
+        value: 'stopMessage',
+        action: 'Stop a scheduled message',
+        description: 'Takes back a message that an agent sent, while its undo window is open. It is a draft again and waits for a person. Stopping a draft changes nothing; a message that has left cannot be stopped, and what a person wrote or approved answers 403.',
+      },
+      {
+        name: 'Take Back a Secure Message',
+        value: 'revokeMessage',
+        action: 'Take back a secure message',
+        description: 'Closes the page of a secure message that has left, at once. Taking it back twice changes nothing; an ordinary message cannot be taken back, and what a person wrote or approved answers 403.',
+      },
+    ],
+    default: 'updateDraft',
+  },
+  {
+    displayName: 'Limit',
+    name: 'limit',
+    type: 'number',
+    displayOptions: { show: { resource: ['message'], operation: ['listMessages'] } },
+    default: 50,
+    description: 'Max number of results to return',
+    typeOptions: { minValue: 1, maxValue: 100 },
+  },
+  {
+    displayName: 'Filters',
+    name: 'filters',
+    type: 'collection',
+    displayOptions: { show: { resource: ['message'], operation: ['listMessages'] } },
+    placeholder: 'Add Filter',
+    default: {},
+    options: [
+      {
+        displayName: 'Status',
+        name: 'status',
+        type: 'options',
+        options: [
+          { name: 'Draft', value: 'draft' },
+          { name: 'Scheduled', value: 'scheduled' },
+          { name: 'Failed', value: 'failed' },
+        ],
+        default: 'draft',
+        description: 'Only these; all three without it',
+      },
+    ],
+  },
+  {
+    displayName: 'Message ID',
+    name: 'id',
+    type: 'string',
+    displayOptions: { show: { resource: ['message'], operation: ['updateDraft'] } },
+    required: true,
+    default: '',
+    placeholder: 'msg_…',
+    description: "The message's ID",
+  },
+  {
+    displayName: 'Body',
+    name: 'body',
+    type: 'string',
+    displayOptions: { show: { resource: ['message'], operation: ['updateDraft'] } },
+    typeOptions: { rows: 5 },
+    default: '',
+    description: 'Plain text, instead of the old one',
+    required: true,
+  },
+  {
+    displayName: 'Additional Fields',
+    name: 'additionalFields',
+    type: 'collection',
+    displayOptions: { show: { resource: ['message'], operation: ['updateDraft'] } },
+    placeholder: 'Add Field',
+    default: {},
+    options: [
+      {
+        displayName: 'Summary',
+        name: 'summary',
+        type: 'string',
+        default: '',
+        description: 'One line for the person who approves it; the old one stays without it',
+      },
+    ],
+  },
+  {
+    displayName: 'Message ID',
+    name: 'id',
+    type: 'string',
+    displayOptions: { show: { resource: ['message'], operation: ['discardDraft'] } },
+    required: true,
+    default: '',
+    placeholder: 'msg_…',
+    description: "The message's ID",
+  },
+  {
+    displayName: 'Additional Fields',
+    name: 'additionalFields',
+    type: 'collection',
+    displayOptions: { show: { resource: ['message'], operation: ['discardDraft'] } },
+    placeholder: 'Add Field',
+    default: {},
+    options: [
+      {
+        displayName: 'Reason',
+        name: 'reason',
+        type: 'string',
+        default: '',
+        description: 'One line for the team on why it is discarded',
+      },
+    ],
+  },
+  {
+    displayName: 'Message ID',
+    name: 'id',
+    type: 'string',
+    displayOptions: { show: { resource: ['message'], operation: ['stopMessage'] } },
+    required: true,
+    default: '',
+    placeholder: 'msg_…',
+    description: "The message's ID",
+  },
+  {
+    displayName: 'Message ID',
+    name: 'id',
+    type: 'string',
+    displayOptions: { show: { resource: ['message'], operation: ['revokeMessage'] } },
+    required: true,
+    default: '',
+    placeholder: 'msg_…',
+    description: "The message's ID",
+  },
+];
