@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn the_app_is_offered_in_its_own_languages_and_customers_read_more() {
         let codes: Vec<&str> = Language::of_app().map(Language::code).collect();
-        assert_eq!(codes, ["en", "de"]);
+        assert_eq!(codes, ["en", "de", "es", "fr"]);
         let field = "pl, de;q=0.5";
         let code = |found: Option<Language>| found.map(Language::code);
         assert_eq!(code(Language::from_accept_language(field)), Some("de"));

@@ -138,10 +138,10 @@ async fn notices_come_in_the_language_of_the_person(app: TestApp) {
     assert!(text.contains("Olive Owner hat Sie in einer Notiz erw"), "{text}");
 }
 
-/// The places of a text: `{name}`.
+/// The names of the places of a text: `n` of `{n}` and of `{n|file|files}`.
 fn places(text: &str) -> BTreeSet<&str> {
-    let open = text.split('{').skip(1);
-    open.filter_map(|rest| rest.split_once('}').map(|(name, _)| name)).collect()
+    let places = text.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+    places.map(|place| place.split_once('|').map_or(place, |(name, _)| name)).collect()
 }
 
 #[test]
@@ -158,8 +158,24 @@ fn every_catalogue_has_every_text_and_no_other() {
         assert!(superfluous.is_empty(), "{code} has what nothing says: {superfluous:#?}");
         for (english, text) in language.texts().chain(language.sentences()) {
             assert_eq!(places(english), places(text), "{code}: {english}");
-            assert!(!text.trim().is_empty(), "{code}: {english}");
+            assert!(!text.is_empty(), "{code}: {english}");
         }
+    }
+}
+
+#[test]
+fn every_language_of_the_app_has_the_same_sentences() {
+    let sentences = |language: Language| -> BTreeSet<&'static str> {
+        language.sentences().map(|(english, _)| english).collect()
+    };
+    let german = sentences(Language::parse("de").unwrap());
+    for language in Language::of_app().filter(|language| *language != Language::ENGLISH) {
+        let code = language.code();
+        let known = sentences(language);
+        let missing: Vec<_> = german.difference(&known).collect();
+        let superfluous: Vec<_> = known.difference(&german).collect();
+        assert!(missing.is_empty(), "{code} lacks {missing:#?}");
+        assert!(superfluous.is_empty(), "{code} has what German lacks: {superfluous:#?}");
     }
 }
 
