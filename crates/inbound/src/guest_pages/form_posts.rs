@@ -148,7 +148,7 @@ fn doubt_of_stranger(
 }
 
 /// Whoever wrote a post has entered the code that was mailed to the address: what was held only because
-/// nobody had proven it is released.
+/// nobody had proven it is released. Where more came into the conversation since, a person looks at it.
 pub fn prove_post(tx: &mut Tx<'_>, cx: &Cx<'_>, post: &FiledPost) -> Result<()> {
     posts::mark_proven(tx, cx.actor.ws, &post.message)?;
     let mut conversation = conversations::load(tx, cx.actor, post.conversation.as_str())?;
@@ -156,12 +156,12 @@ pub fn prove_post(tx: &mut Tx<'_>, cx: &Cx<'_>, post: &FiledPost) -> Result<()> 
     if !post.opens {
         return Ok(());
     }
-    if conversation.held {
-        receive::release_proven(tx, cx, &mut conversation)?;
-        // What the scam check found stands first, and a proven address says nothing about it.
-        if conversation.risk_reasons.0.first().is_none_or(|reason| FormDoubt::is_reason(reason)) {
-            conversations::clear_risk(tx, cx, &mut conversation)?;
-        }
+    // What the scam check found stands first, and a proven address says nothing about it.
+    if conversation.held
+        && receive::release_proven(tx, cx, &mut conversation, &post.message)?
+        && conversation.risk_reasons.0.first().is_none_or(|reason| FormDoubt::is_reason(reason))
+    {
+        conversations::clear_risk(tx, cx, &mut conversation)?;
     }
     contacts::note(tx, cx, &conversation.circle, &party, ContactEvidence::Proven)
 }
