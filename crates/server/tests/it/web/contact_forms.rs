@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::http::Request;
 use base::actor::Role;
 use base::ids::MailboxId;
-use base::limits::{FORM_LEAST_MS, FORM_OPEN_MS, FORM_POSTS_PER_NETWORK};
+use base::limits::{FORM_LEAST_MS, FORM_OPEN_MS, FORM_POSTS_PER_NETWORK, TAG_CHARS};
 use contact_forms::form_texts::parse_texts;
 use contact_forms::{
     ContactForm, ContactFormInput, FormAnswerUse, FormCondition, FormField, FormFieldKind,
@@ -288,6 +288,12 @@ async fn owners_and_admins_make_forms_for_the_inboxes_that_they_see(app: TestApp
     let changed: Vec<_> = [("title", "Help")].into_iter().chain(fields).collect();
     browser.post(&path, &changed).await.goes_to(&path);
     app.browser().get(PATH).await.is(200).shows("Help");
+
+    let long = "x".repeat(TAG_CHARS + 1);
+    let choices = format!("A return\n{long}");
+    let tag = [("type-1", "choice"), ("choices-1", choices.as_str()), ("becomes-1", "tag")];
+    let wrong: Vec<_> = tag.into_iter().chain(fields).collect();
+    browser.post(&path, &wrong).await.is(422).shows("A tag has 1 to");
 
     let member = app.signed_in(&app.person("Bo").await).await;
     member.get("/settings/forms").await.is(403);
