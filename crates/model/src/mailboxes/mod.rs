@@ -15,6 +15,9 @@ use base::ids::MailboxId;
 use base::string_enum::string_enum;
 use db::Tx;
 
+/// What the address of an inbox ends in whose person was removed.
+pub const CLOSED_ENDING: &str = "@closed.invalid";
+
 string_enum! {
     /// Who drafts replies in an inbox: nobody, the built-in helper from the team's answers, or a
     /// language model that cites them.
@@ -83,6 +86,15 @@ db::row! {
 pub fn writing_of(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<InboxWriting> {
     let sql = format!("SELECT {} FROM mailboxes WHERE ws = ?1 AND id = ?2", InboxWriting::COLUMNS);
     Ok(tx.one(&sql, &[&ws, id])?)
+}
+
+/// True for an inbox that mail reaches and somebody may read: neither deleted nor that of a person who was removed.
+pub fn is_read(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<bool> {
+    let found: Option<(Circle, EmailAddress)> =
+        tx.opt("SELECT circle, address FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    Ok(found.is_some_and(|(circle, address)| {
+        !circle.is_deleted() && !address.as_str().ends_with(CLOSED_ENDING)
+    }))
 }
 
 /// True for an inbox that is being deleted, or is gone: nothing is written into it or sent from it.
