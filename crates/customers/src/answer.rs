@@ -59,7 +59,7 @@ pub fn receive_answer(
         files: answer.files.clone(),
         joins: Some(conversation.id.clone()),
     };
-    if mailboxes::is_read(tx, workspace.ws, &conversation.mailbox)? {
+    if !mailboxes::is_deleted(tx, workspace.ws, &conversation.mailbox)? {
         let actor = workspace.actor(&conversation.circle);
         let cx = &Cx { actor: &actor, ..*cx };
         return receive_own(tx, cx, &conversation.mailbox, &mail).map(drop);

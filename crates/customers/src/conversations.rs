@@ -92,7 +92,7 @@ pub(crate) fn inbox_for(
             continue;
         }
         is_known = true;
-        if mailboxes::is_read(tx, workspace.ws, &conversation.mailbox)? {
+        if !mailboxes::is_deleted(tx, workspace.ws, &conversation.mailbox)? {
             return Ok(Some((conversation.mailbox, conversation.circle)));
         }
     }

@@ -62,7 +62,7 @@ pub fn receive_answer(
     }
     let mut conversation = conversations::load(tx, cx.actor, link.conversation.as_str())?;
     let is_open = quotas::takes_mail(tx, cx.actor.ws)?
-        && mailboxes::is_read(tx, cx.actor.ws, &conversation.mailbox)?;
+        && !mailboxes::is_deleted(tx, cx.actor.ws, &conversation.mailbox)?;
     if !conversation.circle.is_sandbox() && !is_open {
         return Err(Error::invalid("text", Error::ClosedForNow.to_string()));
     }

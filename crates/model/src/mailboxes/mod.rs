@@ -88,18 +88,12 @@ pub fn writing_of(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<InboxWriti
     Ok(tx.one(&sql, &[&ws, id])?)
 }
 
-/// True for an inbox that mail reaches and somebody may read: neither deleted nor that of a person who was removed.
-pub fn is_read(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<bool> {
+/// True for an inbox that is being deleted, or is gone, or whose person was removed: nothing is written into it or sent
+/// from it.
+pub fn is_deleted(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<bool> {
     let found: Option<(Circle, EmailAddress)> =
         tx.opt("SELECT circle, address FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
-    Ok(found.is_some_and(|(circle, address)| {
-        !circle.is_deleted() && !address.as_str().ends_with(CLOSED_ENDING)
+    Ok(found.is_none_or(|(circle, address)| {
+        circle.is_deleted() || address.as_str().ends_with(CLOSED_ENDING)
     }))
-}
-
-/// True for an inbox that is being deleted, or is gone: nothing is written into it or sent from it.
-pub fn is_deleted(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<bool> {
-    let found: Option<(Circle,)> =
-        tx.opt("SELECT circle FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
-    Ok(found.is_none_or(|(circle,)| circle.is_deleted()))
 }
