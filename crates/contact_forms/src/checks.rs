@@ -166,6 +166,11 @@ fn check_uses(
             {
                 problems.add("fields", "Only a choice becomes a topic or a tag.");
             }
+            Some(FormAnswerUse::Tag)
+                if field.choices.iter().any(|choice| choice.chars().count() > TAG_CHARS) =>
+            {
+                problems.add("fields", format!("A tag has 1 to {TAG_CHARS} characters."));
+            }
             Some(FormAnswerUse::Topic | FormAnswerUse::Tag) => {}
             Some(FormAnswerUse::Field(key)) => {
                 let is_text = !matches!(field.kind, FormFieldKind::Files | FormFieldKind::LongText);

@@ -73,6 +73,8 @@ db::row! {
         pub opens: bool,
         pub email: EmailAddress = "m.from_email",
         pub name: Option<String> = "m.from_name",
+        /// What was written, by which it is told from other words of the same page.
+        pub content_hash: Option<String> = "m.content_hash",
     }
 }
 

@@ -12,7 +12,9 @@ use db::Tx;
 use inbound::guest_pages::own_page::{OwnPageMail, receive_own};
 use mail::Attachment;
 use model::guests::guest_forms::GuestFormId;
+use model::mailboxes;
 
+use crate::conversations;
 use crate::messages;
 use crate::workspace::CustomerWorkspace;
 
@@ -57,7 +59,15 @@ pub fn receive_answer(
         files: answer.files.clone(),
         joins: Some(conversation.id.clone()),
     };
-    let actor = workspace.actor(&conversation.circle);
+    if !mailboxes::is_deleted(tx, workspace.ws, &conversation.mailbox)? {
+        let actor = workspace.actor(&conversation.circle);
+        let cx = &Cx { actor: &actor, ..*cx };
+        return receive_own(tx, cx, &conversation.mailbox, &mail).map(drop);
+    }
+    // Whoever read it was removed: others begin anew with what is written now.
+    let inbox = conversations::inbox_for(tx, workspace, email)?;
+    let (mailbox, circle) = inbox.ok_or(Error::NotFound("page"))?;
+    let actor = workspace.actor(&circle);
     let cx = &Cx { actor: &actor, ..*cx };
-    receive_own(tx, cx, &conversation.mailbox, &mail).map(drop)
+    receive_own(tx, cx, &mailbox, &OwnPageMail { joins: None, ..mail }).map(drop)
 }

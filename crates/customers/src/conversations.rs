@@ -8,6 +8,7 @@ use base::ids::{BookingId, ConversationId, MailboxId};
 use base::limits::{OWN_BOOKINGS, OWN_CONVERSATIONS};
 use base::states::Status;
 use db::Tx;
+use model::mailboxes;
 
 use crate::messages::{self, OwnMessage};
 use crate::workspace::CustomerWorkspace;
@@ -77,20 +78,26 @@ pub fn list(
     Ok(listed)
 }
 
-/// The newest of them.
-pub(crate) fn latest(
+/// The inbox that an address is written to from, and that reads what it writes: that of its newest conversation,
+/// unless the person of that inbox was removed; then that of another one, or the first of the team. `None` for an
+/// address that has no conversation.
+pub(crate) fn inbox_for(
     tx: &mut Tx<'_>,
     workspace: &CustomerWorkspace,
     email: &EmailAddress,
-) -> Result<Option<CustomerConversation>> {
+) -> Result<Option<(MailboxId, Circle)>> {
+    let mut is_known = false;
     for conversation in with_address(tx, workspace.ws, email)? {
-        let seen = messages::visible(tx, workspace.ws, &conversation, email)?;
-        let entry = list_entry(conversation, &seen, email);
-        if entry.is_some() {
-            return Ok(entry);
+        if messages::visible(tx, workspace.ws, &conversation, email)?.is_empty() {
+            continue;
+        }
+        is_known = true;
+        if !mailboxes::is_deleted(tx, workspace.ws, &conversation.mailbox)? {
+            return Ok(Some((conversation.mailbox, conversation.circle)));
         }
     }
-    Ok(None)
+    let of_team = mailboxes::all_seen_by(tx, &workspace.team())?.into_iter().next();
+    Ok(of_team.filter(|_| is_known).map(|inbox| (inbox.id, inbox.circle)))
 }
 
 /// The conversations that an address has a part in, the newest first. What it sees of them is in their messages.

@@ -10,7 +10,7 @@ use model::conversations;
 use model::conversations::tags::{self, TagName};
 use model::guests::guest_forms::GuestFormId;
 
-use crate::conversations::list;
+use crate::conversations::{inbox_for, list};
 use crate::workspace::CustomerWorkspace;
 
 /// It can be asked for once in this time.
@@ -40,8 +40,11 @@ pub fn request_deletion(
     }
     // Where the team as a whole reads it, if the customer wrote there.
     let all = list(tx, workspace, email)?;
-    let latest = all.iter().find(|one| one.circle.is_team()).or_else(|| all.first());
-    let latest = latest.ok_or(Error::NotFound("page"))?;
+    let of_team = all.into_iter().find(|one| one.circle.is_team());
+    let (mailbox, circle) = match of_team {
+        Some(one) => (one.mailbox, one.circle),
+        None => inbox_for(tx, workspace, email)?.ok_or(Error::NotFound("page"))?,
+    };
     tx.exec(
         "INSERT INTO deletion_requests (ws, email, asked_at) VALUES (?1, ?2, ?3)
          ON CONFLICT (ws, email) DO UPDATE SET asked_at = excluded.asked_at",
@@ -56,9 +59,9 @@ pub fn request_deletion(
         files: Vec::new(),
         joins: None,
     };
-    let actor = workspace.actor(&latest.circle);
+    let actor = workspace.actor(&circle);
     let cx = &Cx { actor: &actor, ..*cx };
-    let filed = receive_own(tx, cx, &latest.mailbox, &mail)?;
+    let filed = receive_own(tx, cx, &mailbox, &mail)?;
     let mut conversation = conversations::load(tx, cx.actor, filed.conversation.as_str())?;
     tags::change(tx, cx, &mut conversation, &[TagName::new(TAG)], &[]).map(drop)
 }

@@ -44,13 +44,13 @@ pub fn request_code(
         CodeRequest::Wait(until) => return Ok(Some(until)),
         CodeRequest::Issued(code) => code,
     };
-    let Some(latest) = conversations::latest(tx, workspace, email)? else {
+    let Some((mailbox, circle)) = conversations::inbox_for(tx, workspace, email)? else {
         return Ok(None);
     };
-    let times = LocalTimes::of(tx, workspace.ws, &latest.mailbox)?;
+    let times = LocalTimes::of(tx, workspace.ws, &mailbox)?;
     let text = code_text(&code, &times.clock(cx.now + CODE_MS), &workspace.name);
     let notice = CustomerNotice {
-        mailbox: &latest.mailbox,
+        mailbox: &mailbox,
         from_name: &workspace.name,
         email: email.as_str(),
         answers: None,
@@ -58,7 +58,7 @@ pub fn request_code(
         calendar: None,
         notice: Notice { subject: &code_subject(&workspace.name), text: &text },
     };
-    notices::write_to_customer(tx, cx, &latest.circle, &notice)?;
+    notices::write_to_customer(tx, cx, &circle, &notice)?;
     Ok(None)
 }
 

@@ -29,6 +29,11 @@ pub fn case_of_conversation(
         let sentence = "A conversation with protected messages is no test case.";
         return Err(Error::Conflict(sentence.into()));
     }
+    // All owners and admins read test cases.
+    if conversation.circle.is_closed() {
+        let sentence = "A conversation of a private inbox, or of one for some, is no test case.";
+        return Err(Error::Conflict(sentence.into()));
+    }
     let mails: Vec<(String, String)> = tx.all(
         "SELECT subject, text FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND direction = 'inbound' ORDER BY at, id LIMIT ?3",

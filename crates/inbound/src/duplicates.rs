@@ -175,8 +175,8 @@ fn message_identity<'a>(mail: &'a Mail, raw_hash: Option<&str>) -> Option<Cow<'a
     mail.message_id.as_deref().map(Cow::Borrowed).or_else(by_bytes)
 }
 
-/// What simulated mail says, which has no bytes.
-fn simulated_hash(incoming: &IncomingMail) -> String {
+/// What simulated mail and mail of pages says, which has no bytes.
+pub(crate) fn simulated_hash(incoming: &IncomingMail) -> String {
     let mail = &incoming.mail;
     let mut hash = Sha256::new();
     let people = std::iter::once(&mail.from).chain(&mail.to).chain(&mail.cc);

@@ -463,13 +463,24 @@ pub fn release(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) ->
     release_with(tx, cx, conversation, ContactEvidence::Team(ContactStanding::Trusted))
 }
 
-/// The same without a person, after the writer has proven the address.
+/// The same without a person, after the writer of this message has proven the address. False where other mail is
+/// withheld beside it: anybody can write into a conversation under any address, and the proof says nothing about that.
 pub(super) fn release_proven(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,
-) -> Result<()> {
-    release_with(tx, cx, conversation, ContactEvidence::Proven)
+    message: &MessageId,
+) -> Result<bool> {
+    let other: Option<(MessageId,)> = tx.opt(
+        "SELECT id FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND withheld IS NOT NULL AND id <> ?3 LIMIT 1",
+        &[&cx.actor.ws, &conversation.id, message],
+    )?;
+    if other.is_some() {
+        return Ok(false);
+    }
+    release_with(tx, cx, conversation, ContactEvidence::Proven)?;
+    Ok(true)
 }
 
 fn release_with(

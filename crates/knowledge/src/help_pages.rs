@@ -215,15 +215,20 @@ pub fn related_pages(
     Ok(links)
 }
 
-/// The pages that changed last, the newest first.
-pub fn newest(tx: &mut Tx<'_>, site: &HelpSite, now: i64) -> Result<Vec<HelpPage>> {
+/// The pages that changed last, of one language or of all, the newest first.
+pub fn newest(
+    tx: &mut Tx<'_>,
+    site: &HelpSite,
+    language: Option<&str>,
+    now: i64,
+) -> Result<Vec<HelpPage>> {
     Ok(tx.all(
         &format!(
-            "SELECT {} FROM help_pages p WHERE {PUBLIC}
-             ORDER BY p.changed_at DESC, p.answer DESC LIMIT ?3",
+            "SELECT {} FROM help_pages p WHERE {PUBLIC} AND (?3 = '' OR p.language = ?3)
+             ORDER BY p.changed_at DESC, p.answer DESC LIMIT ?4",
             HelpPage::COLUMNS
         ),
-        &[&site.ws, &now, &HELP_NEWEST],
+        &[&site.ws, &now, &language.unwrap_or_default(), &HELP_NEWEST],
     )?)
 }
 

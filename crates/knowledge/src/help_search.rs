@@ -14,6 +14,8 @@ use crate::page_text::summary;
 
 /// Words that one word of a query stands for: its other forms, and those that it begins.
 const FORMS: usize = 16;
+/// Pages that are read at once where the best ones are past their last day.
+const READ_AT_ONCE: usize = 100;
 /// How much a word that only begins with the query's counts, in hundredths of a whole one.
 const PREFIX_SHARE: f64 = 0.6;
 
@@ -109,8 +111,17 @@ pub fn search(
     }
     let mut ranked: Vec<(AnswerId, f64)> = scores.into_iter().collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    ranked.truncate(most);
-    load(tx, site, &query, ranked, now)
+    // The index has pages past their last day too; they take nobody's place.
+    let (best, others) = ranked.split_at(most.min(ranked.len()));
+    let mut hits = load(tx, site, &query, best, now)?;
+    for some in others.chunks(READ_AT_ONCE) {
+        if hits.len() >= most {
+            break;
+        }
+        hits.extend(load(tx, site, &query, some, now)?);
+    }
+    hits.truncate(most);
+    Ok(hits)
 }
 
 /// The pages themselves, in the order of their scores.
@@ -118,7 +129,7 @@ fn load(
     tx: &mut Tx<'_>,
     site: &HelpSite,
     query: &Query,
-    ranked: Vec<(AnswerId, f64)>,
+    ranked: &[(AnswerId, f64)],
     now: i64,
 ) -> Result<Vec<HelpHit>> {
     let ids = ranked.iter().map(|(answer, _)| answer.to_string());
@@ -132,7 +143,7 @@ fn load(
     )?;
     let mut pages: HashMap<AnswerId, PageText> =
         pages.into_iter().map(|page| (page.answer.clone(), page)).collect();
-    let pages = ranked.into_iter().filter_map(|(answer, _)| pages.remove(&answer));
+    let pages = ranked.iter().filter_map(|(answer, _)| pages.remove(answer));
     Ok(pages.map(|page| hit(page, query)).collect())
 }
 

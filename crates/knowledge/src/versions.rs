@@ -122,6 +122,12 @@ pub fn record_earlier(tx: &mut Tx<'_>, cx: &Cx<'_>, answer: &TeamAnswer) -> Resu
     Ok(())
 }
 
+/// Forgets what an answer said before.
+pub fn forget(tx: &mut Tx<'_>, ws: i64, answer: &AnswerId) -> Result<()> {
+    tx.exec("DELETE FROM answer_versions WHERE ws = ?1 AND answer = ?2", &[&ws, answer])?;
+    Ok(())
+}
+
 /// The versions of an answer that the actor was checked to see, the newest first.
 pub fn all(tx: &mut Tx<'_>, ws: i64, answer: &AnswerId) -> Result<Vec<AnswerVersion>> {
     Ok(tx.all(

@@ -12,6 +12,7 @@ use base::app::Cx;
 use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::WorkspaceId;
+use base::limits::FORM_SLUG_CHARS;
 use base::workspaces::resting::copied_address;
 use base::workspaces::samples::SAMPLE_OF_NONE;
 use db::{Cell, TableShape, Tx};
@@ -35,6 +36,9 @@ const NUMBERS: i64 = 500;
 const UNKNOWN_BYTES: usize = 32;
 /// The longest slug.
 const SLUG_CHARS: usize = 40;
+/// Characters around the name of a workspace in the address of a form, and up to which numbers are tried there.
+const FORM_END: usize = 4;
+const FORM_TRIES: usize = 100;
 const RESERVED_SLUGS: [&str; 2] = ["m", "o"];
 
 /// Where a workspace is put.
@@ -165,6 +169,7 @@ pub fn load_workspace(
         },
         reseals: Resealer { sealer: cx.sealer, ids: cx.ids, from: source.ws, to: ws, unopened: 0 },
         numbers: BTreeMap::new(),
+        form_slugs: BTreeSet::new(),
         batch: Vec::new(),
         bytes: 0,
         of: String::new(),
@@ -301,6 +306,8 @@ struct WorkspaceLoader<'a, 't> {
     reseals: Resealer<'a>,
     /// Numbers that were reserved, by table, the next one last.
     numbers: BTreeMap<String, Vec<i64>>,
+    /// Of contact forms that were loaded.
+    form_slugs: BTreeSet<String>,
     batch: Vec<Vec<Cell>>,
     bytes: usize,
     /// The table of the batch.
@@ -378,6 +385,12 @@ impl WorkspaceLoader<'_, '_> {
                 CopiedValue::Null | CopiedValue::Unknown | CopiedValue::LeftOut => {}
             }
         }
+        if name == "help_sites"
+            && let Some(at) = place(table, "path")
+            && let Cell::Text(path) = &row[at]
+        {
+            row[at] = Cell::Text(self.free_help_path(path)?);
+        }
         if self.is_copy && name == "agents" {
             // The key is the original's; the name stays on what it wrote.
             if let Some(at) = place(table, "revoked_at").filter(|at| row[*at] == Cell::Null) {
@@ -405,6 +418,7 @@ impl WorkspaceLoader<'_, '_> {
         Ok(match (table, column) {
             ("workspaces", "id") => self.target.id.to_string(),
             ("workspaces", _) => slug.clone(),
+            ("contact_forms", _) => self.free_form_slug(text)?,
             ("mailboxes", _) if self.is_copy => copied_address(text, slug),
             ("mailboxes", _) => {
                 let taken: Option<(i64,)> =
@@ -420,6 +434,37 @@ impl WorkspaceLoader<'_, '_> {
             _ if self.is_copy => format!("{text}-{slug}"),
             _ => text.to_owned(),
         })
+    }
+
+    /// The address of a contact form: as it was, or with the workspace's name at its end where it is the original's, or
+    /// another workspace has it by now.
+    fn free_form_slug(&mut self, text: &str) -> Result<String> {
+        let slug = &self.target.slug;
+        let room = FORM_SLUG_CHARS.saturating_sub(slug.len() + FORM_END);
+        let start: String = text.chars().take(room).collect();
+        let named = format!("{}-{slug}", start.trim_end_matches('-'));
+        let first = if self.is_copy { named.clone() } else { text.to_owned() };
+        let numbered = (2..FORM_TRIES).map(|number| format!("{named}-{number}"));
+        for wanted in [first, named.clone()].into_iter().chain(numbered) {
+            let taken: Option<(i64,)> =
+                self.tx.opt("SELECT ws FROM contact_forms WHERE slug = ?1", &[&wanted])?;
+            if taken.is_none() && self.form_slugs.insert(wanted.clone()) {
+                return Ok(wanted);
+            }
+        }
+        Err(Error::Conflict(format!("The address of the contact form {text} is taken.")))
+    }
+
+    /// The part of the help pages' address: as it was, or the workspace's name where another workspace has it by now.
+    fn free_help_path(&mut self, path: &str) -> Result<String> {
+        for wanted in [path.to_owned(), format!("{}-help", self.target.slug)] {
+            let taken: Option<(i64,)> =
+                self.tx.opt("SELECT ws FROM help_sites WHERE path = ?1", &[&wanted])?;
+            if taken.is_none() {
+                return Ok(wanted);
+            }
+        }
+        Err(Error::Conflict("The address of the help pages is taken.".into()))
     }
 
     /// The next number of a conversation or a document.

@@ -12,7 +12,7 @@ use model::messages::answers::{TeamAnswer, is_language};
 
 use super::answer_pages::input_of;
 use super::answers::{
-    AnswerInput, ImportResult, Imported, import_one, is_known, list_answers, name_in_file,
+    AnswerInput, ImportResult, Imported, find_known, import_one, list_answers, name_in_file,
 };
 
 /// What stands between the words for a reply and those for the public page.
@@ -29,7 +29,7 @@ pub struct FolderAnswer {
     pub path: String,
     /// The path of what it translates.
     pub translates: Option<String>,
-    /// An answer that is known already stays as public as it is.
+    /// An answer that is known already stays as public as it is, and a retired one as it is.
     pub keeps_state: bool,
     pub input: AnswerInput,
 }
@@ -130,9 +130,18 @@ pub fn import_folder(
         let mut input = answer.input.clone();
         let original = answer.translates.as_deref().and_then(|path| ids.get(path));
         input.original = original.map(ToString::to_string).unwrap_or_default();
-        if answer.keeps_state && is_known(tx, cx, &input)? {
-            input.audience.clear();
-            input.help_state.clear();
+        let known = if answer.keeps_state { find_known(tx, cx, &input)? } else { None };
+        match known {
+            Some(known) if known.retired_at.is_some() => {
+                ids.insert(&answer.path, known.id);
+                result.unchanged += 1;
+                continue;
+            }
+            Some(_) => {
+                input.audience.clear();
+                input.help_state.clear();
+            }
+            None => {}
         }
         let (id, imported) =
             import_one(tx, cx, &input).map_err(|error| name_in_file(place, &input, error))?;

@@ -13,7 +13,7 @@ use knowledge::votes::{self, HelpTally};
 use model::installation::audit_log::{self, Action};
 use model::messages::answers::{self, AnswerAudience, HelpState, TeamAnswer};
 
-use super::answers::{AnswerInput, change_answer, day_of, last_moment, plain};
+use super::answers::{AnswerInput, change_answer, day_of, last_moment, plain, revise_answer};
 
 /// Languages of one answer.
 const LANGUAGES: i64 = 20;
@@ -291,7 +291,7 @@ pub fn check_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AnswerId) -> Result<()> {
     record_act(tx, cx, id, AnswerAct::Checked)
 }
 
-/// Makes an answer say what it said in an earlier version; who sees it stays as it is.
+/// Makes an answer say what it said in an earlier version; who sees it stays as it is, and whether it is in use.
 pub fn restore_version(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AnswerId, number: i64) -> Result<()> {
     let answer = answers::load(tx, cx.actor, id)?.ok_or(Error::NotFound("answer"))?;
     let version = versions::one(tx, cx.actor.ws, id, number)?;
@@ -302,7 +302,7 @@ pub fn restore_version(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AnswerId, number: i64)
         section: version.section,
         ..input_of(&answer)
     };
-    change_answer(tx, cx, id, &input)
+    revise_answer(tx, cx, &answer, &input)
 }
 
 /// Changes who sees an answer and how far its public page is, and nothing else.
@@ -325,7 +325,7 @@ pub fn set_audience(
 pub fn set_section(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AnswerId, section: &str) -> Result<()> {
     let answer = answers::load(tx, cx.actor, id)?.ok_or(Error::NotFound("answer"))?;
     let input = AnswerInput { section: section.to_owned(), ..input_of(&answer) };
-    change_answer(tx, cx, id, &input)
+    revise_answer(tx, cx, &answer, &input)
 }
 
 /// An answer as its form has it.

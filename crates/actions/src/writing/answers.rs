@@ -164,12 +164,38 @@ pub fn change_answer(
     input: &AnswerInput,
 ) -> Result<()> {
     let before = answers::load(tx, cx.actor, id)?.ok_or(Error::NotFound("answer"))?;
-    let checked = check(tx, cx, input, Some(&before))?;
-    versions::record_earlier(tx, cx, &before)?;
+    write_answer(tx, cx, &before, input, None)
+}
+
+/// Changes an answer; one that was retired stays so, and off the help pages.
+pub(crate) fn revise_answer(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    before: &TeamAnswer,
+    input: &AnswerInput,
+) -> Result<()> {
+    write_answer(tx, cx, before, input, before.retired_at)
+}
+
+fn write_answer(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    before: &TeamAnswer,
+    input: &AnswerInput,
+    retired_at: Option<i64>,
+) -> Result<()> {
+    let id = &before.id;
+    let checked = check(tx, cx, input, Some(before))?;
+    if before.circle == checked.circle || before.circle.is_team() {
+        versions::record_earlier(tx, cx, before)?;
+    } else {
+        // Others see it from now on, and not what it said before.
+        versions::forget(tx, cx.actor.ws, id)?;
+    }
     tx.exec(
         "UPDATE answers
          SET circle = ?3, title = ?4, folded = ?5, body = ?6, language = ?7, inboxes = ?8,
-             valid_until = ?9, changed_at = ?10, retired_at = NULL
+             valid_until = ?9, changed_at = ?10, retired_at = ?11
          WHERE ws = ?1 AND id = ?2",
         &[
             &cx.actor.ws,
@@ -182,9 +208,10 @@ pub fn change_answer(
             &Json(&checked.inboxes),
             &checked.valid_until,
             &cx.now,
+            &retired_at,
         ],
     )?;
-    answer_pages::save_page(tx, cx, id, &checked.page, Some(&before))
+    answer_pages::save_page(tx, cx, id, &checked.page, Some(before))
 }
 
 /// Takes an answer out of use, and off the help pages; it is kept and can be used again.
@@ -280,9 +307,16 @@ pub(crate) fn import_one(
     Ok((id, Imported::Changed))
 }
 
-/// True where an answer has the same title and language.
-pub(crate) fn is_known(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &AnswerInput) -> Result<bool> {
-    Ok(same_title(tx, cx, &plain(&input.title), language(input))?.is_some())
+/// The answer that has the same title and language.
+pub(crate) fn find_known(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: &AnswerInput,
+) -> Result<Option<TeamAnswer>> {
+    match same_title(tx, cx, &plain(&input.title), language(input))? {
+        Some(id) => answers::load(tx, cx.actor, &id),
+        None => Ok(None),
+    }
 }
 
 /// A moment's day, such as `2026-12-31`; empty for none.

@@ -12,7 +12,7 @@ use base::limits::{
 use contact_forms::files::{POST_BYTES, POST_FILES, take_files};
 use contact_forms::posts::{FiledPost, PostProof};
 use contact_forms::stamps::FormStamp;
-use inbound::guest_pages::form_posts::{FormDoubt, FormPost, receive_post};
+use inbound::guest_pages::form_posts::{FormDoubt, FormPost, ReceivedPost, receive_post};
 use mail::Attachment;
 use translation::t;
 use web::Web;
@@ -87,8 +87,9 @@ pub(super) async fn take(
         Err(error) => return opened.finish(failure_page(place, error, &fields, has_files)),
     };
     match receive(web, &opened, stamp, &typed, files).await {
-        Ok(post) if post.proof == PostProof::Asked => {
-            code::first(web, visitor, &opened, stamp, &post).await
+        Ok(sent) if sent.post.proof == PostProof::Asked => {
+            let opened = OpenedForm { made: sent.made, ..opened };
+            code::first(web, visitor, &opened, &sent.stamp, &sent.post).await
         }
         Ok(_) => opened.finish(see_other(&format!("{}?sent", opened.path()))),
         Err(error) => opened.finish(failure_page(place, error, &fields, has_files)),
@@ -143,13 +144,20 @@ async fn check_files(
     take_files(&web.app, files.collect()).await
 }
 
+/// A post that is filed, and the page that its code belongs to: its stamp, and that as the next page carries it.
+struct SentForm {
+    post: FiledPost,
+    stamp: FormStamp,
+    made: String,
+}
+
 async fn receive(
     web: &Web,
     opened: &OpenedForm,
     stamp: &FormStamp,
     typed: &TypedForm,
     files: Vec<(Attachment, Blob)>,
-) -> base::error::Result<FiledPost> {
+) -> base::error::Result<SentForm> {
     let (form, actor) = (opened.public.form.clone(), opened.public.actor.clone());
     let is_fast = web.app.clock.now() < stamp.made_at + FORM_LEAST_MS;
     let doubts = [
@@ -169,14 +177,18 @@ async fn receive(
         doubts: doubts.collect(),
     };
     let (slug, ws, what) = (form.slug.clone(), actor.ws, format!("form {}", form.id));
+    let made_at = stamp.made_at;
     let filed = web.app.act(&actor, move |tx, cx| {
         let mut post = post.clone();
         if !sessions::count_sign_in_attempt(tx, &what, FORM_POSTS_PER_FORM, cx.now)? {
             post.doubts.push(FormDoubt::ManyPosts);
         }
-        receive_post(tx, cx, &form, &post)
+        let ReceivedPost { post, page } = receive_post(tx, cx, &form, &post)?;
+        let stamp = FormStamp { made_at, id: page };
+        let made = stamp.sign(tx, cx, &form.id)?;
+        Ok(SentForm { post, stamp, made })
     });
     let filed = filed.await?;
-    tracing::info!(workspace = ws, form = %slug, id = %filed.message, "a form came in");
+    tracing::info!(workspace = ws, form = %slug, id = %filed.post.message, "a form came in");
     Ok(filed)
 }

@@ -131,10 +131,7 @@ pub fn load(
             view(&site.language, Vec::new(), HelpContent::Sitemap(links))
         }
         HelpRequest::Feed(language) => {
-            let mut pages = help_pages::newest(tx, site, now)?;
-            if let Some(language) = language {
-                pages.retain(|page| page.language == *language);
-            }
+            let pages = help_pages::newest(tx, site, language.as_deref(), now)?;
             let shown = language.clone().unwrap_or_else(|| site.language.clone());
             view(&shown, Vec::new(), HelpContent::Feed(pages))
         }

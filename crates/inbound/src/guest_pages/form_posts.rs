@@ -18,6 +18,7 @@ use model::mailboxes::{self, Mailbox};
 use model::messages::recipients::Party;
 
 use super::form_answers;
+use crate::duplicates::simulated_hash;
 use crate::incoming_mail::IncomingMail;
 use crate::receive;
 use crate::risk;
@@ -26,7 +27,7 @@ use crate::routes;
 /// A form as it was sent, after its page has checked it.
 #[derive(Clone)]
 pub struct FormPost {
-    /// The page that it was sent from: what one page sends twice is filed once.
+    /// The page that it was sent from: what one page sends twice with the same content is filed once.
     pub id: GuestFormId,
     pub name: String,
     pub email: String,
@@ -83,6 +84,12 @@ impl FormDoubt {
     }
 }
 
+/// A post that is filed, and the page that its next steps belong to.
+pub struct ReceivedPost {
+    pub post: FiledPost,
+    pub page: GuestFormId,
+}
+
 /// Files a form as a conversation of its own: nothing proves the address, so it joins none of those that
 /// the address has, and nothing is sent there before somebody of the team writes, but a code where the
 /// form asks for one.
@@ -91,25 +98,14 @@ pub fn receive_post(
     cx: &Cx<'_>,
     form: &ContactForm,
     post: &FormPost,
-) -> Result<FiledPost> {
+) -> Result<ReceivedPost> {
     let missing = || Error::NotFound("page");
-    if let Some(earlier) = posts::sent_from(tx, cx.actor.ws, &form.id, &post.id)? {
-        return Ok(earlier);
-    }
-    // Mail is put off then; the page keeps what was typed.
-    if !quotas::takes_mail(tx, cx.actor.ws)? {
-        return Err(Error::ClosedForNow);
-    }
     let mailbox = mailboxes::seen_by(tx, cx.actor, &form.mailbox)?.ok_or_else(missing)?;
     let (mailbox, actor) = routes::as_it_is(tx, cx.actor, &mailbox)?.ok_or_else(missing)?;
     let cx = &Cx { actor: &actor, ..*cx };
-    let mut doubts = post.doubts.clone();
-    doubts.extend(doubt_of_stranger(tx, cx, form)?);
     let unproven = Authentication::default();
     let (mail, found) = mail_of(tx, cx, &mailbox, form, post, &unproven)?;
-    let is_scam = found.as_ref().is_some_and(|warning| warning.hold);
-    let mail = Mail { warning: add_doubts(found, &doubts), ..mail };
-    let incoming = IncomingMail {
+    let mut incoming = IncomingMail {
         mail,
         raw: None,
         attachments: post.files.iter().map(|(_, blob)| blob.clone()).collect(),
@@ -117,11 +113,24 @@ pub fn receive_post(
         joins: None,
         content_hash: None,
     };
+    let page = match page_of(tx, cx, form, &post.id, &simulated_hash(&incoming))? {
+        (page, Some(earlier)) => return Ok(ReceivedPost { post: earlier, page }),
+        (page, None) => page,
+    };
+    // Mail is put off then; the page keeps what was typed.
+    if !quotas::takes_mail(tx, cx.actor.ws)? {
+        return Err(Error::ClosedForNow);
+    }
+    let mut doubts = post.doubts.clone();
+    doubts.extend(doubt_of_stranger(tx, cx, form)?);
+    let is_scam = found.as_ref().is_some_and(|warning| warning.hold);
+    incoming.mail.warning = add_doubts(found, &doubts);
+    incoming.mail.message_id = Some(message_id(&page, &mailbox));
     let filed = receive::receive(tx, cx, &mailbox, &incoming)?;
     let asks = !doubts.is_empty() && form.proof != FormProof::Never;
     let new = NewPost {
         form,
-        stamp: &post.id,
+        stamp: &page,
         page: &post.page,
         answers: &post.answers,
         proof: if asks { PostProof::Asked } else { PostProof::Unasked },
@@ -130,8 +139,33 @@ pub fn receive_post(
     };
     posts::note(tx, (cx.actor.ws, cx.now), (&filed.conversation, &filed.message), &new)?;
     form_answers::take(tx, cx, form, &filed.conversation, &post.answers)?;
-    let sent = posts::sent_from(tx, cx.actor.ws, &form.id, &post.id)?;
-    sent.ok_or_else(missing)
+    let sent = posts::sent_from(tx, cx.actor.ws, &form.id, &page)?;
+    Ok(ReceivedPost { post: sent.ok_or_else(missing)?, page })
+}
+
+/// The page under which a post with this content is filed, with the post where it is filed already. Whoever goes back to
+/// a form to correct it sends the same page again with other words, which are a post of their own.
+fn page_of(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    form: &ContactForm,
+    page: &GuestFormId,
+    content_hash: &str,
+) -> Result<(GuestFormId, Option<FiledPost>)> {
+    let ws = cx.actor.ws;
+    let first = posts::sent_from(tx, ws, &form.id, page)?;
+    let is_same =
+        |earlier: &FiledPost| earlier.content_hash.as_deref().is_none_or(|it| it == content_hash);
+    if first.as_ref().is_none_or(is_same) {
+        return Ok((page.clone(), first));
+    }
+    let other = page.with_content(content_hash);
+    let earlier = posts::sent_from(tx, ws, &form.id, &other)?;
+    Ok((other, earlier))
+}
+
+fn message_id(page: &GuestFormId, mailbox: &Mailbox) -> String {
+    format!("form.{}@{}", page.as_str(), mailbox.address.message_id_domain())
 }
 
 /// Whether the form asks everybody for a code, or strangers write more than the team looks at.
@@ -148,7 +182,7 @@ fn doubt_of_stranger(
 }
 
 /// Whoever wrote a post has entered the code that was mailed to the address: what was held only because
-/// nobody had proven it is released.
+/// nobody had proven it is released. Where more came into the conversation since, a person looks at it.
 pub fn prove_post(tx: &mut Tx<'_>, cx: &Cx<'_>, post: &FiledPost) -> Result<()> {
     posts::mark_proven(tx, cx.actor.ws, &post.message)?;
     let mut conversation = conversations::load(tx, cx.actor, post.conversation.as_str())?;
@@ -156,12 +190,12 @@ pub fn prove_post(tx: &mut Tx<'_>, cx: &Cx<'_>, post: &FiledPost) -> Result<()> 
     if !post.opens {
         return Ok(());
     }
-    if conversation.held {
-        receive::release_proven(tx, cx, &mut conversation)?;
-        // What the scam check found stands first, and a proven address says nothing about it.
-        if conversation.risk_reasons.0.first().is_none_or(|reason| FormDoubt::is_reason(reason)) {
-            conversations::clear_risk(tx, cx, &mut conversation)?;
-        }
+    // What the scam check found stands first, and a proven address says nothing about it.
+    if conversation.held
+        && receive::release_proven(tx, cx, &mut conversation, &post.message)?
+        && conversation.risk_reasons.0.first().is_none_or(|reason| FormDoubt::is_reason(reason))
+    {
+        conversations::clear_risk(tx, cx, &mut conversation)?;
     }
     contacts::note(tx, cx, &conversation.circle, &party, ContactEvidence::Proven)
 }
@@ -186,11 +220,7 @@ fn mail_of(
     };
     let found = risk::warning(tx, cx.actor, cx.sorters, mailbox, &parsed, unproven)?;
     let mail = Mail {
-        message_id: Some(format!(
-            "form.{}@{}",
-            post.id.as_str(),
-            mailbox.address.message_id_domain()
-        )),
+        message_id: Some(message_id(&post.id, mailbox)),
         answers: Vec::new(),
         from,
         to: vec![Address::new(None, mailbox.address.as_str())],

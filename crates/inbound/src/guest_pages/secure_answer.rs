@@ -61,7 +61,9 @@ pub fn receive_answer(
         return Ok(earlier);
     }
     let mut conversation = conversations::load(tx, cx.actor, link.conversation.as_str())?;
-    if !conversation.circle.is_sandbox() && !quotas::takes_mail(tx, cx.actor.ws)? {
+    let is_open = quotas::takes_mail(tx, cx.actor.ws)?
+        && !mailboxes::is_deleted(tx, cx.actor.ws, &conversation.mailbox)?;
+    if !conversation.circle.is_sandbox() && !is_open {
         return Err(Error::invalid("text", Error::ClosedForNow.to_string()));
     }
     let mailbox = mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?;

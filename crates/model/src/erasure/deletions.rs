@@ -10,7 +10,7 @@ use db::{TableShape, Tx};
 
 use crate::erasure;
 use crate::installation::audit_log::{self, Action};
-use crate::mailboxes::Mailbox;
+use crate::mailboxes::{CLOSED_ENDING, Mailbox};
 
 /// Counting ends here: what is more is said to be more.
 pub const COUNTED: i64 = 100_000;
@@ -261,12 +261,14 @@ pub fn close_inbox(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<()> {
         "DELETE FROM outgoing_servers WHERE ws = ?1 AND mailbox = ?2",
         "DELETE FROM mailbox_grants WHERE ws = ?1 AND mailbox = ?2",
         "DELETE FROM sent_copies WHERE ws = ?1 AND mailbox = ?2",
+        // Nobody would read what comes by them.
+        "DELETE FROM contact_forms WHERE ws = ?1 AND mailbox = ?2",
     ] {
         tx.exec(sql, &[&ws, id])?;
     }
     tx.exec(
         "UPDATE mailboxes SET address = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&ws, id, &format!("{id}@closed.invalid")],
+        &[&ws, id, &format!("{id}{CLOSED_ENDING}")],
     )?;
     Ok(())
 }

@@ -15,6 +15,9 @@ use base::ids::MailboxId;
 use base::string_enum::string_enum;
 use db::Tx;
 
+/// What the address of an inbox ends in whose person was removed.
+pub const CLOSED_ENDING: &str = "@closed.invalid";
+
 string_enum! {
     /// Who drafts replies in an inbox: nobody, the built-in helper from the team's answers, or a
     /// language model that cites them.
@@ -85,9 +88,12 @@ pub fn writing_of(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<InboxWriti
     Ok(tx.one(&sql, &[&ws, id])?)
 }
 
-/// True for an inbox that is being deleted, or is gone: nothing is written into it or sent from it.
+/// True for an inbox that is being deleted, or is gone, or whose person was removed: nothing is written into it or sent
+/// from it.
 pub fn is_deleted(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<bool> {
-    let found: Option<(Circle,)> =
-        tx.opt("SELECT circle FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
-    Ok(found.is_none_or(|(circle,)| circle.is_deleted()))
+    let found: Option<(Circle, EmailAddress)> =
+        tx.opt("SELECT circle, address FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    Ok(found.is_none_or(|(circle, address)| {
+        circle.is_deleted() || address.as_str().ends_with(CLOSED_ENDING)
+    }))
 }

@@ -4,6 +4,10 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
+/// Bytes of an id and of a link. Those of Microsoft have a few hundred; what is longer is no such page.
+const ID_BYTES: usize = 1_000;
+const LINK_BYTES: usize = 16 * 1_024;
+
 /// A mail of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphItem {
@@ -45,10 +49,16 @@ struct WireItem {
 }
 
 impl DeltaPage {
-    /// `None` for what is no such page.
+    /// `None` for what is no such page. Ids and links are kept, and ids stand in lines.
     pub fn parse(body: &[u8]) -> Option<DeltaPage> {
         let WirePage { value, next_link, delta_link } = serde_json::from_slice(body).ok()?;
         if next_link.is_none() && delta_link.is_none() {
+            return None;
+        }
+        let mut links = next_link.iter().chain(&delta_link);
+        let are_sound = value.iter().all(|item| is_plain(&item.id, ID_BYTES))
+            && links.all(|link| is_plain(link, LINK_BYTES));
+        if !are_sound {
             return None;
         }
         let there = value.into_iter().filter(|item| item.removed.is_none());
@@ -60,9 +70,13 @@ impl From<WireItem> for GraphItem {
     fn from(item: WireItem) -> GraphItem {
         let received_at = item.received_date_time.and_then(|text| moment(&text));
         let bare = |id: String| mail::bare_message_id(&id).to_owned();
-        let message_id = item.internet_message_id.map(bare).filter(|id| !id.is_empty());
+        let message_id = item.internet_message_id.map(bare).filter(|id| is_plain(id, ID_BYTES));
         GraphItem { id: item.id, received_at, message_id }
     }
+}
+
+fn is_plain(text: &str, most_bytes: usize) -> bool {
+    (1..=most_bytes).contains(&text.len()) && !text.chars().any(char::is_control)
 }
 
 fn moment(text: &str) -> Option<i64> {
@@ -90,8 +104,21 @@ mod tests {
         let last = GraphItem { id: "C".into(), received_at: None, message_id: None };
         assert_eq!(page.items, [first, last]);
         assert_eq!(page.next_link.as_deref(), Some("https://graph.example/next"));
-        for bad in ["", "[]", r#"{"value":[]}"#, r#"{"value":[{}],"@odata.deltaLink":"x"}"#] {
+        let long =
+            format!(r#"{{"value":[{{"id":"{}"}}],"@odata.deltaLink":"x"}}"#, "a".repeat(1_001));
+        for bad in [
+            "",
+            "[]",
+            r#"{"value":[]}"#,
+            r#"{"value":[{}],"@odata.deltaLink":"x"}"#,
+            r#"{"value":[{"id":"a\nb"}],"@odata.deltaLink":"x"}"#,
+            r#"{"value":[{"id":""}],"@odata.deltaLink":"x"}"#,
+            r#"{"value":[],"@odata.deltaLink":"x\u0000"}"#,
+            &long,
+        ] {
             assert_eq!(DeltaPage::parse(bad.as_bytes()), None, "{bad}");
         }
+        let odd = br#"{"value":[{"id":"A","internetMessageId":"<a\u0000b@x.example>"}],"@odata.nextLink":"y"}"#;
+        assert_eq!(DeltaPage::parse(odd).unwrap().items[0].message_id, None);
     }
 }

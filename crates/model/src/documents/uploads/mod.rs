@@ -32,6 +32,7 @@ use crate::conversations::timeline::{self, TimelineEvent};
 use crate::documents::file_checks::FileRefusal;
 use crate::guests::guest_sessions;
 use crate::guests::guest_tokens::{GuestToken, GuestTokenHash};
+use crate::mailboxes::CLOSED_ENDING;
 use form_files::{forget_refusals, stored_before};
 use pieces::{counted_pieces, remove_pieces};
 
@@ -149,14 +150,17 @@ db::row! {
     }
 }
 
-/// The request of a link. Unknown, revoked and expired links give the same error.
+/// The request of a link. Unknown, revoked and expired links give the same error, and those of an inbox that nobody
+/// reads any more.
 pub fn ask_at(tx: &mut Tx<'_>, token: &str, now: i64) -> Result<Ask> {
     let token = GuestToken::parse(token).ok_or(Error::NotFound("page"))?;
     let found: Option<(i64, RequestId)> = tx.opt(
-        "SELECT ws, id FROM document_requests
-         WHERE token_hash = ?1 AND opened_at IS NOT NULL AND revoked_at IS NULL
-           AND (completed_at IS NULL OR completed_at > ?2)",
-        &[&token.hash(), &(now - UPLOAD_PAGE_MS)],
+        "SELECT r.ws, r.id FROM document_requests r
+         JOIN conversations c ON c.ws = r.ws AND c.id = r.conversation
+         JOIN mailboxes b ON b.ws = c.ws AND b.id = c.mailbox
+         WHERE r.token_hash = ?1 AND r.opened_at IS NOT NULL AND r.revoked_at IS NULL
+           AND (r.completed_at IS NULL OR r.completed_at > ?2) AND b.address NOT LIKE ?3",
+        &[&token.hash(), &(now - UPLOAD_PAGE_MS), &format!("%{CLOSED_ENDING}")],
     )?;
     let (ws, request) = found.ok_or(Error::NotFound("page"))?;
     resting::must_be_open(tx, ws)?;

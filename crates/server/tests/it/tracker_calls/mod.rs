@@ -157,6 +157,7 @@ async fn whoever_does_not_prove_a_call_learns_and_changes_nothing(app: TestApp) 
     let path = connection.path.clone();
     for wrong in [
         "/hooks/items/github/00000000000000000000000000000000".to_owned(),
+        "/hooks/items/github/%00".to_owned(),
         path.replace("/github/", "/gitlab/"),
         path.replace("/github/", "/pigeon/"),
         format!("{path}?secret={right}"),

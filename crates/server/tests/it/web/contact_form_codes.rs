@@ -3,7 +3,7 @@
 use actions::inboxes::contact_forms::add_contact_form;
 use base::limits::{DAY_MS, FORM_CODES_PER_ADDRESS_DAY, FORM_STRANGERS, MINUTE_MS};
 use contact_forms::{ContactFormInput, FormProof};
-use mail::Envelope;
+use mail::{Envelope, Mail};
 use serde_json::Value;
 
 use crate::support::*;
@@ -11,6 +11,8 @@ use crate::web::contact_forms::{PATH, contact_form, input, newest, open, send};
 
 on_both!(
     a_code_proves_the_address_and_releases_the_message,
+    a_code_releases_nothing_that_came_by_another_way,
+    what_is_corrected_on_the_way_back_comes_in_too,
     an_address_gets_few_codes_a_day_however_many_forms_name_it,
     a_thousand_posts_of_programs_hardly_come_in_unmarked_and_honest_ones_are_kept
 );
@@ -57,6 +59,60 @@ async fn a_code_proves_the_address_and_releases_the_message(app: TestApp) {
     enter(&made, &code).await.goes_to(&format!("{PATH}?sent"));
     let again = [("made", made.as_str()), ("again", "1")];
     browser.post_bare(&format!("{PATH}/code"), &again).await.goes_to(&format!("{PATH}?sent"));
+}
+
+async fn a_code_releases_nothing_that_came_by_another_way(app: TestApp) {
+    let (proof, fields) = (FormProof::Always, Vec::new());
+    let form = ContactFormInput { proof, fields, ..input(&app.support.id) };
+    app.act(&app.owner, move |tx, cx| add_contact_form(tx, cx, &form)).await;
+    let browser = app.browser();
+    let made = open(&app, &browser, PATH).await;
+    send(&browser, PATH, &made, &[]).await.is(200);
+    app.work().await;
+    // Anybody can write under her address, and the title of the form is its subject.
+    let words = "Our bank has changed: pay the open bills to the new account.";
+    let mail = letter("ann@shop.example Ann", "Write to us", words);
+    let scam = app.deliver(&app.support, Mail { warning: held_warning(), ..mail }).await;
+    let place = format!("messages WHERE conversation = '{}'", scam.conversation);
+    assert_eq!(app.count(&place).await, 2);
+    let (before, code) = (app.events().await.len(), code_to(&app, "ann@shop.example"));
+    let fields = [("made", made.as_str()), ("code", code.as_str())];
+    browser.post_bare(&format!("{PATH}/code"), &fields).await.goes_to(&format!("{PATH}?sent"));
+    assert_eq!(app.count("conversations WHERE held = TRUE").await, 1);
+    assert_eq!(app.count("form_posts WHERE proof = 'proven'").await, 1);
+    let told = app.event_types_since(before).await;
+    assert!(!told.iter().any(|name| name == "client.replied"), "{told:?}");
+}
+
+async fn what_is_corrected_on_the_way_back_comes_in_too(app: TestApp) {
+    let form = ContactFormInput { proof: FormProof::Always, ..input(&app.support.id) };
+    app.act(&app.owner, move |tx, cx| add_contact_form(tx, cx, &form)).await;
+    let browser = app.browser();
+    let made = open(&app, &browser, PATH).await;
+    let wrong = [("email", "ann@shpo.example")];
+    send(&browser, PATH, &made, &wrong).await.is(200).shows("ann@shpo.example");
+    // The same page again, from the back button, with the right address, and a second click.
+    let page = send(&browser, PATH, &made, &[]).await.is(200);
+    page.shows("ann@shop.example").hides("ann@shpo.example");
+    send(&browser, PATH, &made, &[]).await.is(200).shows("ann@shop.example");
+    assert_eq!(app.count("form_posts").await, 2);
+    app.work().await;
+    let mails = app.outside.relay.attempts();
+    let to = |email: &str| mails.iter().filter(|mail| mail.recipients == [email]).count();
+    assert_eq!((to("ann@shpo.example"), to("ann@shop.example")), (1, 1));
+    // The code belongs to the page that follows, and what it proves is the second message.
+    let next = page.between("name=\"made\" value=\"", "\"").to_owned();
+    let code = code_to(&app, "ann@shop.example");
+    let enter = async |made: &str| {
+        let fields = [("made", made), ("code", code.as_str())];
+        browser.post_bare(&format!("{PATH}/code"), &fields).await
+    };
+    enter(&made).await.is(401);
+    enter(&next).await.goes_to(&format!("{PATH}?sent"));
+    let proven = "form_posts p JOIN messages m ON m.ws = p.ws AND m.id = p.message
+                  WHERE p.proof = 'proven' AND m.from_email = 'ann@shop.example'";
+    assert_eq!(app.count(proven).await, 1);
+    assert_eq!(app.count("conversations WHERE held = TRUE").await, 1);
 }
 
 async fn an_address_gets_few_codes_a_day_however_many_forms_name_it(app: TestApp) {

@@ -1,11 +1,12 @@
 //! Contact forms: what comes in by them, what is wrong or looks like a program's, and their settings.
 
 use actions::inboxes::contact_forms::add_contact_form;
+use actions::people::removal;
 use axum::body::Body;
 use axum::http::Request;
 use base::actor::Role;
 use base::ids::MailboxId;
-use base::limits::{FORM_LEAST_MS, FORM_OPEN_MS, FORM_POSTS_PER_NETWORK};
+use base::limits::{FORM_LEAST_MS, FORM_OPEN_MS, FORM_POSTS_PER_NETWORK, TAG_CHARS};
 use contact_forms::form_texts::parse_texts;
 use contact_forms::{
     ContactForm, ContactFormInput, FormAnswerUse, FormCondition, FormField, FormFieldKind,
@@ -26,6 +27,7 @@ on_both!(
     an_address_that_is_only_typed_joins_no_conversation_and_gets_no_mail,
     owners_and_admins_make_forms_for_the_inboxes_that_they_see,
     a_form_ends_with_its_inbox,
+    a_form_ends_with_the_person_whose_inbox_it_is_for,
     an_answer_asks_for_more_fields_and_fills_the_conversation,
     files_are_checked_like_uploads_and_come_with_the_message,
     the_form_speaks_the_language_of_its_reader,
@@ -289,6 +291,12 @@ async fn owners_and_admins_make_forms_for_the_inboxes_that_they_see(app: TestApp
     browser.post(&path, &changed).await.goes_to(&path);
     app.browser().get(PATH).await.is(200).shows("Help");
 
+    let long = "x".repeat(TAG_CHARS + 1);
+    let choices = format!("A return\n{long}");
+    let tag = [("type-1", "choice"), ("choices-1", choices.as_str()), ("becomes-1", "tag")];
+    let wrong: Vec<_> = tag.into_iter().chain(fields).collect();
+    browser.post(&path, &wrong).await.is(422).shows("A tag has 1 to");
+
     let member = app.signed_in(&app.person("Bo").await).await;
     member.get("/settings/forms").await.is(403);
     member.post("/settings/forms", &fields).await.is(403);
@@ -327,6 +335,22 @@ async fn a_form_ends_with_its_inbox(app: TestApp) {
     }
     app.pass(HOUR).await;
     assert_eq!((app.count("form_posts").await, app.count("contact_forms").await), (0, 0));
+}
+
+async fn a_form_ends_with_the_person_whose_inbox_it_is_for(app: TestApp) {
+    let admin = app.person_with("Cleo", Role::Admin).await;
+    let private = app.private_inbox(&admin).await;
+    let form = input(&private.id);
+    app.act(&admin, move |tx, cx| add_contact_form(tx, cx, &form)).await;
+    let browser = app.browser();
+    let made = open(&app, &browser, PATH).await;
+    let person = user(&admin);
+    app.act(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &person)).await;
+    browser.get(PATH).await.is(404);
+    send(&browser, PATH, &made, &[]).await.is(404);
+    // Another form may have the address.
+    contact_form(&app).await;
+    browser.get(PATH).await.is(200);
 }
 
 /// What the conversation of the newest post is.

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::http::Request;
 use base::actor::{Actor, Role};
 use base::ids::AnswerId;
-use base::limits::{HELP_READS_A_MINUTE, MINUTE_MS};
+use base::limits::{HELP_NEWEST, HELP_READS_A_MINUTE, MINUTE_MS};
 use knowledge::help_site::HelpSiteInput;
 use model::messages::answers::{AnswerAudience, HelpState};
 use transport::http::Peer;
@@ -22,6 +22,7 @@ on_both!(
     an_address_that_changed_leads_on,
     what_is_not_public_leaves_no_trace,
     an_answer_that_becomes_private_is_gone,
+    pages_past_their_day_and_of_other_languages_take_nobodys_place,
     a_page_says_once_a_day_whether_it_helped,
     pages_are_kept_for_a_while_and_asked_for_again,
     what_people_write_cannot_leave_its_place,
@@ -289,6 +290,22 @@ async fn an_answer_that_becomes_private_is_gone(app: TestApp) {
     app.work().await;
     guest.get("/help/en/prices-from-ten-lamps").await.is(404);
     guest.get("/help/search?q=prices").await.is(200).shows("Nothing found");
+}
+
+async fn pages_past_their_day_and_of_other_languages_take_nobodys_place(app: TestApp) {
+    open(&app, &app.owner).await;
+    let oak = public("Oak", "Oak and a dimmer have nothing in common for you.", "en", "");
+    add(&app, &app.owner, oak).await;
+    app.advance(1_000);
+    for number in 0..=HELP_NEWEST {
+        let past = public(&format!("Dimmer {number}"), "The dimmer is old.", "en", "");
+        add(&app, &app.owner, AnswerInput { valid_until: "2026-01-31".into(), ..past }).await;
+        let german = public(&format!("Lampe {number}"), "Die Lampe ist neu.", "de", "");
+        add(&app, &app.owner, german).await;
+    }
+    let found = app.browser().get("/help/search?q=dimmer&language=en").await.is(200);
+    found.shows("1 answer for").shows("/help/en/oak").hides("is old");
+    app.browser().get("/help/en/feed.xml").await.is(200).shows("/help/en/oak").hides("Lampe");
 }
 
 async fn a_page_says_once_a_day_whether_it_helped(app: TestApp) {

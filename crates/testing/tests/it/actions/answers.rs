@@ -1,7 +1,8 @@
 //! People write, import and retire answers, and make one of a reply.
 
-use actions::writing::answers::{AnswerInput, AnswerListing, ImportResult, StaleAnswer};
-use actions::writing::{answer_files, answer_from_reply};
+use actions::writing::answer_folder::{self, FolderAnswer};
+use actions::writing::answers::{self, AnswerInput, AnswerListing, ImportResult, StaleAnswer};
+use actions::writing::{answer_files, answer_from_reply, answer_pages};
 use base::actor::Role;
 use base::ids::MessageId;
 use model::mailboxes::DraftingMode;
@@ -12,6 +13,8 @@ on_both!(
     a_file_can_be_imported_again_and_nothing_comes_twice,
     a_file_is_imported_whole_or_not_at_all,
     stale_answers_are_told_apart,
+    what_is_retired_stays_off_the_help_pages_when_it_is_put_in_order,
+    an_answer_that_leaves_a_private_inbox_leaves_its_history_there,
     a_reply_becomes_an_answer_without_its_particulars,
     only_a_sent_reply_of_a_visible_conversation_becomes_an_answer,
 );
@@ -90,6 +93,61 @@ async fn stale_answers_are_told_apart(app: TestApp) {
     assert_eq!(stale(&listed(&app).await), [None, Some(StaleAnswer::PastItsDate)]);
     app.pass(130 * DAY).await;
     assert_eq!(stale(&listed(&app).await)[0], Some(StaleAnswer::Unused));
+}
+
+async fn what_is_retired_stays_off_the_help_pages_when_it_is_put_in_order(app: TestApp) {
+    let input = AnswerInput {
+        title: "Koala".into(),
+        body: "The koala is at home on all days.".into(),
+        language: "en".into(),
+        audience: "everybody".into(),
+        help_state: "public".into(),
+        ..AnswerInput::default()
+    };
+    let id = app.try_answer(&app.owner, input.clone()).await.unwrap();
+    assert_eq!(app.count("help_pages").await, 1);
+    let (second, own) = (id.clone(), AnswerInput { body: "It is at home today.".into(), ..input });
+    app.act(&app.owner, move |tx, cx| answers::change_answer(tx, cx, &second, &own)).await;
+    let retired = id.clone();
+    app.act(&app.owner, move |tx, cx| answers::retire_answer(tx, cx, &retired)).await;
+    let (moved, back) = (id.clone(), id.clone());
+    app.act(&app.owner, move |tx, cx| answer_pages::set_section(tx, cx, &moved, "Zoo")).await;
+    app.act(&app.owner, move |tx, cx| answer_pages::restore_version(tx, cx, &back, 1)).await;
+    let answer = listed(&app).await.remove(0).answer;
+    assert_eq!(answer.body, "The koala is at home on all days.");
+    assert!(answer.retired_at.is_some());
+    assert_eq!(app.count("help_pages").await, 0);
+    // A help desk that is imported again does not bring it back either.
+    let file = answer_folder::read_answer("en/koala.md", b"# Koala\n\nThe koala moved to you.");
+    let again = [FolderAnswer { keeps_state: true, ..file.unwrap() }];
+    let import = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
+        answer_folder::import_folder(tx, cx, &again)
+    };
+    let result = app.act(&app.owner, import).await;
+    assert_eq!(result, ImportResult { added: 0, changed: 0, unchanged: 1 });
+    assert_eq!(app.count("help_pages").await, 0);
+}
+
+async fn an_answer_that_leaves_a_private_inbox_leaves_its_history_there(app: TestApp) {
+    let mia = app.person_with("Mia", Role::Admin).await;
+    let inbox = app.private_inbox(&mia).await;
+    let private = AnswerInput {
+        title: "Koala".into(),
+        body: "The koala of Mr Berg is at home on all days.".into(),
+        inboxes: vec![inbox.id.to_string()],
+        ..AnswerInput::default()
+    };
+    let id = app.try_answer(&mia, private.clone()).await.unwrap();
+    let body = "The koala is at home on all days.".to_owned();
+    let (own, open) = (id.clone(), AnswerInput { body, inboxes: Vec::new(), ..private });
+    app.act(&mia, move |tx, cx| answers::change_answer(tx, cx, &own, &open)).await;
+    let seen = app
+        .app
+        .read(&app.owner, move |tx, cx| answer_pages::answer_background(tx, cx, &id))
+        .await
+        .unwrap();
+    let bodies: Vec<&str> = seen.versions.iter().map(|one| one.body.as_str()).collect();
+    assert_eq!(bodies, ["The koala is at home on all days."]);
 }
 
 async fn a_reply_becomes_an_answer_without_its_particulars(app: TestApp) {

@@ -19,6 +19,7 @@ on_both!(
     a_copy_has_secrets_of_its_own_and_none_of_its_keys_work,
     a_workspace_is_put_in_the_place_of_what_became_of_it,
     a_deleted_workspace_comes_back_with_its_keys_and_addresses,
+    a_workspace_comes_back_where_another_one_has_its_public_addresses,
     a_copy_takes_its_addresses_over_when_they_are_free,
     a_sample_comes_back_as_one_and_belongs_to_no_other_workspace,
     other_workspaces_are_in_no_dump_of_one,
@@ -159,6 +160,46 @@ async fn a_deleted_workspace_comes_back_with_its_keys_and_addresses(app: TestApp
     assert_eq!(loaded.slug, "acme");
     assert_eq!(app.subjects(&key, "view=all").await.len(), 2);
     assert_eq!(app.count("mailboxes WHERE address = 'support@acme.example'").await, 1);
+}
+
+async fn a_workspace_comes_back_where_another_one_has_its_public_addresses(app: TestApp) {
+    let (own, other) = (app.owner.ws, app.other_workspace("Globex").await.ws);
+    let form = |ws: i64, slug: &str| {
+        format!(
+            "INSERT INTO contact_forms (
+                 ws, id, mailbox, slug, title, intro, thanks, fields, sites, tag, proof, texts, created_at
+             ) VALUES ({ws}, 'frm_{slug}', 'mbx', '{slug}', '', '', '', '[]', '[]', '', 'doubt', '{{}}', 1)"
+        )
+    };
+    let long = "a".repeat(60);
+    for slug in ["contact", "returns", &long] {
+        app.exec(&form(own, slug)).await;
+    }
+    let help = |ws: i64| {
+        format!(
+            "INSERT INTO help_sites (ws, is_open, path, language, form, changed_at)
+             VALUES ({ws}, TRUE, '', 'en', '', 1)"
+        )
+    };
+    app.exec(&help(own)).await;
+    let backup = dumped(&app).await;
+    let copy = load(&app, &backup, beside("trial")).await;
+    let of_copy = |slug: &str| format!("contact_forms WHERE ws = {} AND slug = '{slug}'", copy.ws);
+    for slug in ["contact-trial", "returns-trial", &format!("{}-trial", &long[..51])] {
+        assert_eq!(app.count(&of_copy(slug)).await, 1, "{slug}");
+    }
+    app.act(&app.owner, |tx, cx| actions::workspace::deletion::delete_workspace(tx, cx, "acme"))
+        .await;
+    app.pass(DAY).await;
+    app.exec(&form(other, "contact")).await;
+    app.exec(&help(other)).await;
+    let ws = load(&app, &backup, WorkspacePlace::AsItWas).await.ws;
+    for slug in ["contact-acme", "returns", &long] {
+        let mine = format!("contact_forms WHERE ws = {ws} AND slug = '{slug}'");
+        assert_eq!(app.count(&mine).await, 1, "{slug}");
+    }
+    let mine = format!("help_sites WHERE ws = {ws} AND path = 'acme-help'");
+    assert_eq!(app.count(&mine).await, 1);
 }
 
 async fn a_copy_takes_its_addresses_over_when_they_are_free(app: TestApp) {

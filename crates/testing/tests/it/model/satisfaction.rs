@@ -1,16 +1,19 @@
 //! Customers are asked how a closed conversation was: whom, when and how often.
 
 use actions::inboxes::satisfaction;
+use actions::people::removal;
+use base::actor::Role;
 use inbound::incoming_mail::FiledMail;
 use mail::Mail;
 use model::guests::satisfaction::SatisfactionMode;
 use serde_json::json;
-use testing::{DAY, HOUR, TestApp, TestKey, held_warning, letter, on_both, text_of};
+use testing::{DAY, HOUR, TestApp, TestKey, held_warning, letter, on_both, text_of, user};
 
 on_both!(
     a_customer_is_asked_once_some_hours_after_closing,
     nobody_is_asked_unless_the_inbox_asks_and_the_conversation_stays_closed,
     lists_programs_scams_and_who_was_never_answered_are_not_asked,
+    nobody_is_asked_from_the_inbox_of_somebody_who_left,
     two_choices_have_two_links,
     spam_is_not_asked_about
 );
@@ -112,6 +115,27 @@ async fn lists_programs_scams_and_who_was_never_answered_are_not_asked(app: Test
     }
     assert_eq!(app.count("ratings").await, 0);
     assert_eq!(app.count("conversations WHERE satisfaction_due_at IS NOT NULL").await, 0);
+}
+
+async fn nobody_is_asked_from_the_inbox_of_somebody_who_left(app: TestApp) {
+    let mia = app.person_with("Mia", Role::Admin).await;
+    let inbox = app.private_inbox(&mia).await;
+    let id = inbox.id.clone();
+    let asks = SatisfactionMode::Five;
+    app.act(&mia, move |tx, cx| satisfaction::set_satisfaction(tx, cx, &id, asks)).await;
+    let key = app.key_of(&mia, "Mias", "read write send", true).await;
+    let mail = app.deliver(&inbox, letter(ANN, "Lamp", "Where is it?")).await;
+    app.send_reply(&key, &mail.conversation, "It is on its way").await;
+    set_status(&app, &key, &mail, "closed").await;
+    let to_ann = || {
+        let sent = app.outside.relay.attempts();
+        sent.iter().filter(|mail| mail.recipients == ["ann@x.example"]).count()
+    };
+    let before = to_ann();
+    let person = user(&mia);
+    app.act(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &person)).await;
+    app.pass(DAY).await;
+    assert_eq!(to_ann(), before);
 }
 
 async fn two_choices_have_two_links(app: TestApp) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use actions::people::removal;
 use axum::body::Body;
 use axum::http::Request;
 use base::limits::{CODE_TRIES, CODES_PER_PAGE, CODES_WINDOW_MS, WRONG_CODES_PER_DAY};
@@ -21,7 +22,8 @@ on_both!(
     a_stranger_who_asks_for_codes_and_guesses_does_not_lock_the_owner_out,
     when_the_next_code_can_be_asked_for_is_said_in_utc_without_an_inbox,
     mail_that_only_names_the_address_is_not_shown_as_hers,
-    each_workspace_has_a_session_of_its_own
+    each_workspace_has_a_session_of_its_own,
+    what_is_written_to_somebody_who_left_reaches_the_team
 );
 
 /// Posts a form of the front from a client network, by a reader of a language.
@@ -126,4 +128,24 @@ async fn each_workspace_has_a_session_of_its_own(app: TestApp) {
     press_at(&browser, globex, "sign-out", &[]).await.goes_to(&format!("{globex}?left"));
     browser.get(globex).await.is(200).shows("Send me the code").hides("Their lamp");
     browser.get(ME).await.is(200).shows("My lamp");
+}
+
+async fn what_is_written_to_somebody_who_left_reaches_the_team(app: TestApp) {
+    lamp(&app).await;
+    let (mia, key) = (app.person("Mia").await, app.key("read").await);
+    let inbox = app.private_inbox(&mia).await;
+    let mail = letter("eve@shop.example Eve", "For Mia", "Are you there?");
+    let mail = app.deliver(&inbox, mail).await;
+    let person = user(&mia);
+    app.act(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &person)).await;
+    let browser = app.browser();
+    sign_in(&app, &browser, EVE).await;
+    let path = format!("{ME}/c/{}", mail.conversation);
+    answer(&browser, &path, "Who reads this?").await.is(303);
+    let listed = app.list(&key, "").await;
+    assert_eq!(listed[0]["subject"], "For Mia", "{listed:?}");
+    assert_eq!(listed[0]["messageCount"], 1);
+    app.advance(MINUTE);
+    press(&browser, "forget", &[]).await.goes_to(&format!("{ME}#data"));
+    assert_eq!(app.list(&key, "").await[0]["subject"], "Please delete my data");
 }

@@ -1,5 +1,6 @@
 //! A document request is completed by uploads.
 
+use actions::people::removal;
 use axum::body::Body;
 use serde_json::json;
 
@@ -15,7 +16,8 @@ on_both!(
     what_was_removed_or_replaced_is_never_filed,
     two_presses_at_once_file_each_file_once,
     a_test_request_works_the_same_within_the_sandbox,
-    a_private_inboxs_request_is_heard_by_its_own_webhooks_alone
+    a_private_inboxs_request_is_heard_by_its_own_webhooks_alone,
+    a_page_ends_with_the_person_whose_inbox_it_is_for
 );
 
 async fn what_is_handed_over_becomes_documents_and_the_last_completes_it_once(app: TestApp) {
@@ -186,4 +188,17 @@ async fn a_private_inboxs_request_is_heard_by_its_own_webhooks_alone(app: TestAp
     let heard: Vec<_> = deliveries.iter().filter(|(_, kind, _)| kind == "ask.completed").collect();
     assert_eq!(heard.len(), 1);
     assert_eq!(heard[0].0, own.as_str());
+}
+
+async fn a_page_ends_with_the_person_whose_inbox_it_is_for(app: TestApp) {
+    let ann = app.person_with("Ann", base::actor::Role::Admin).await;
+    let inbox = app.private_inbox(&ann).await;
+    let key = app.key_of(&ann, "Anns", "read send", true).await;
+    let mail = app.deliver(&inbox, letter("zed@shop.example", "Secret", "Hello")).await;
+    let zed = app.ask_in(&key, mail.conversation.as_str(), json!([{ "label": "Passport" }])).await;
+    app.pass(UNDO).await;
+    app.browser().get(&zed.path).await.is(200);
+    let person = user(&ann);
+    app.act(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &person)).await;
+    app.browser().get(&zed.path).await.is(404);
 }
