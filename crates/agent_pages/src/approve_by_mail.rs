@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use actions::conversations::timeline::MessageEntry;
+use actions::documents::document_requests::RequestItem;
 use actions::sign_in::provider_rules::LocalSignInPolicy;
 use actions::writing::approve_by_mail::{
     self, ApprovalPage, ApprovalPageState, LinkTrust, LinkVisitor, WaitingDraft,
@@ -30,6 +31,8 @@ use web::layout::filters;
 use web::layout::responses::{PageError, html, see_other};
 use web::layout::wording::{TimeFormat, paragraphs, thousands};
 use web::visitor::Visitor;
+
+use crate::approver_browser::ApproverBrowser;
 
 /// A draft that waits, with what its reader may do.
 #[derive(Template)]
@@ -110,7 +113,7 @@ pub async fn front(Path(token): Path<String>) -> Response<Body> {
 pub async fn show(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
-    browser: GuestBrowser,
+    ApproverBrowser(browser): ApproverBrowser,
     Path(token): Path<String>,
 ) -> Response<Body> {
     let shown = respond(&web, (&visitor, &browser), &token, Typed::default()).await;
@@ -265,7 +268,7 @@ fn draft_page(waiting: WaitingDraft, trust: LinkTrust, times: &PageTimes) -> Dra
         typed: draft.markdown.as_deref().unwrap_or(&draft.text).to_owned(),
         is_rich: draft.markdown.is_some(),
         files: draft.files.iter().map(|file| file.filename.clone()).collect(),
-        asks: draft.asks.iter().flat_map(|card| &card.items).map(|it| it.label.clone()).collect(),
+        asks: draft.asks.iter().flat_map(|card| &card.items).map(RequestItem::line).collect(),
         offers_times: decision.offer.is_some(),
         said: if trust == LinkTrust::Link { Vec::new() } else { said.collect() },
         leaves: times.clock(leaves_at),
@@ -345,7 +348,7 @@ where
 pub async fn mail_code(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
-    browser: GuestBrowser,
+    ApproverBrowser(browser): ApproverBrowser,
     Path(token): Path<String>,
     form: GuestForm,
 ) -> Response<Body> {
@@ -380,7 +383,7 @@ pub async fn mail_code(
 pub async fn enter_code(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
-    browser: GuestBrowser,
+    ApproverBrowser(browser): ApproverBrowser,
     Path(token): Path<String>,
     form: GuestForm,
 ) -> Response<Body> {
@@ -395,9 +398,8 @@ pub async fn enter_code(
     });
     let code_error = match entered.await {
         Ok(CodeEntry::Right) => {
-            let mut response = see_other(&format!("/approve/{token}"));
-            web.set_guest(&mut response, &cookie);
-            return response;
+            let renewed = browser.with_new_cookie(&web, cookie);
+            return renewed.keep(&web, see_other(&format!("/approve/{token}")));
         }
         Ok(CodeEntry::Wrong { tries_left: 1 }) => {
             t!("That is not the code. You have 1 try left.").to_owned()
@@ -421,7 +423,7 @@ fn seen_of(form: &GuestForm) -> SeenDraft {
 pub async fn approve(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
-    browser: GuestBrowser,
+    ApproverBrowser(browser): ApproverBrowser,
     Path(token): Path<String>,
     form: GuestForm,
 ) -> Response<Body> {
@@ -453,7 +455,7 @@ pub async fn approve(
 pub async fn discard(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
-    browser: GuestBrowser,
+    ApproverBrowser(browser): ApproverBrowser,
     Path(token): Path<String>,
     form: GuestForm,
 ) -> Response<Body> {

@@ -2,6 +2,7 @@
 //! links under a message of a chat lead to.
 
 mod approve_by_mail;
+mod approver_browser;
 mod chat_links;
 mod replay;
 

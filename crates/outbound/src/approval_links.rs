@@ -147,6 +147,16 @@ pub fn find(
     })
 }
 
+/// The workspace of a link, whatever became of its draft.
+pub fn workspace_of_link(tx: &mut Tx<'_>, token: &str) -> Result<Option<WorkspaceId>> {
+    let Some(token) = GuestToken::parse(token) else { return Ok(None) };
+    let found: Option<(WorkspaceId,)> = tx.opt(
+        "SELECT w.id FROM approval_links l JOIN workspaces w ON w.ws = l.ws WHERE l.token_hash = ?1",
+        &[&token.hash()],
+    )?;
+    Ok(found.map(|(workspace,)| workspace))
+}
+
 impl ApprovalLink {
     pub fn has_run_out(&self, now: i64) -> bool {
         self.expires_at <= now
@@ -188,7 +198,8 @@ impl ApprovalLink {
         Ok(None)
     }
 
-    /// Tries a code. With the right one the browser with this new cookie may decide for a while.
+    /// Tries a code. With the right one the browser with this new cookie may decide for a while, also about the
+    /// person's other drafts that it has proven before.
     pub fn enter_code(
         &self,
         tx: &mut Tx<'_>,
@@ -200,6 +211,10 @@ impl ApprovalLink {
         let holder = CodeHolder { purpose: &purpose, email: self.email.as_str(), browser, place };
         let entry = one_time_codes::enter(tx, cx, &holder, typed)?;
         if entry == CodeEntry::Right {
+            tx.exec(
+                "UPDATE approval_links SET browser = ?4 WHERE ws = ?1 AND person = ?2 AND browser = ?3",
+                &[&cx.actor.ws, &self.person, &browser, &next],
+            )?;
             tx.exec(
                 "UPDATE approval_links SET browser = ?4, proven_at = ?5
                  WHERE ws = ?1 AND message = ?2 AND person = ?3",

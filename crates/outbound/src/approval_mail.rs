@@ -4,9 +4,10 @@
 use base::actor::Circle;
 use base::app::Cx;
 use base::error::Result;
-use base::ids::{ConversationId, MessageId, UserId};
+use base::ids::{ConversationId, MessageId, RequestId, UserId};
 use db::Tx;
 use model::conversations;
+use model::documents::document_requests::{self, RequestedDocument};
 use model::messages::helper_drafts;
 use model::messages::recipients::{self, Party};
 use model::people::agent_limits::unusual::{self, JudgedMessage};
@@ -33,6 +34,7 @@ db::row! {
         revision: i64,
         author: Option<String>,
         author_name: String = "coalesce(m.from_name, '')",
+        request: Option<RequestId>,
         has_files: bool = "m.attachments <> '[]' OR m.forwards IS NOT NULL",
         secure: bool,
     }
@@ -79,6 +81,8 @@ struct DraftFacts {
     subject: String,
     to: Vec<String>,
     copies: Vec<String>,
+    /// The documents that it asks for, as the customer reads it.
+    asks: Vec<String>,
     sources: Vec<String>,
     unusual: Vec<String>,
     is_marked: bool,
@@ -97,11 +101,17 @@ fn facts_of(
     let cx = &Cx { actor: &reader, ..*cx };
     let conversation = conversations::load(tx, cx.actor, id.as_str())?;
     let recipients = recipients::of_message(tx, ws, &draft.id)?;
+    let documents = match &draft.request {
+        Some(request) => document_requests::documents_of(tx, ws, request)?,
+        None => Vec::new(),
+    };
+    let asked = documents.iter().map(RequestedDocument::words);
     let judged = JudgedMessage {
         recipients: &recipients,
-        words: &words_of_message(&conversation, &draft.text, std::iter::empty()),
+        words: &words_of_message(&conversation, &draft.text, asked),
         has_files: draft.has_files,
         is_secure: draft.secure,
+        summary: None,
     };
     let is_persons = draft.author.as_deref().is_some_and(|id| UserId::parse(id).is_some());
     let found = match is_persons {
@@ -116,6 +126,7 @@ fn facts_of(
         subject: conversation.subject.clone(),
         to: names(&recipients.to),
         copies: recipients.cc.iter().chain(&recipients.bcc).map(|it| it.email.clone()).collect(),
+        asks: documents.iter().map(RequestedDocument::line).collect(),
         sources: sources.into_iter().flatten().map(|source| source.title).collect(),
         unusual: found.iter().filter_map(unusual_sentence).collect(),
         is_marked: conversation.is_marked(),
@@ -155,6 +166,9 @@ fn write(
         parts.push(t!("It goes to: {to}", to = facts.to.join(", ")));
         if !facts.copies.is_empty() {
             parts.push(t!("Copies go to: {to}", to = facts.copies.join(", ")));
+        }
+        if !facts.asks.is_empty() {
+            parts.push(t!("It asks for: {documents}", documents = facts.asks.join("; ")));
         }
         if !facts.sources.is_empty() {
             parts.push(t!("It rests on: {sources}", sources = facts.sources.join(", ")));

@@ -122,6 +122,7 @@ fn judge_content<'a>(
         words,
         has_files: !draft.files.is_empty() || draft.forwards.is_some(),
         is_secure: secure::days_of(tx, cx, conversation, draft.secure)?.is_some(),
+        summary: draft.summary,
     })
 }
 

@@ -62,6 +62,7 @@ pub fn rewrite(
         words: &words_of_message(conversation, text, asked),
         has_files: draft.forwards.is_some(),
         is_secure: draft.secure,
+        summary,
     };
     agent_limits::messages::admit_rewriting(cx, conversation, &judged)?;
     unusual::note_of_draft(tx, cx, conversation, &draft.id, &judged)?;

@@ -8,7 +8,7 @@ use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Response};
-use base::ids::{Ids, MailboxId, MessageId};
+use base::ids::{Ids, MailboxId, MessageId, WorkspaceId};
 use base::limits::{
     INTERRUPTED_FORM_MS, MAILED_LINK_MS, SESSION_IDLE_MS, SESSION_MS, SIGN_IN_STEP_MS,
 };
@@ -68,8 +68,8 @@ pub struct Visitor {
     pub step: Option<TokenHash>,
     /// The sign-in link that this browser asked for last.
     pub asker: Option<TokenHash>,
-    /// The browser of a customer who was on a page behind a code.
-    pub guest: Option<GuestTokenHash>,
+    /// The browser of a customer as the protected pages of each workspace know it.
+    pub readers: Vec<(WorkspaceId, GuestTokenHash)>,
     /// What a form of this session carries, masked anew for each response.
     pub csrf: CsrfToken,
     pub flash: Option<Flash>,
@@ -114,7 +114,7 @@ impl Visitor {
             home: cookie(&parts.headers, web.home_cookie()).and_then(|it| TokenHash::of(&it)),
             step: cookie(&parts.headers, web.step_cookie()).and_then(|it| TokenHash::of(&it)),
             asker: cookie(&parts.headers, web.asker_cookie()).and_then(|it| TokenHash::of(&it)),
-            guest: cookie(&parts.headers, web.guest_cookie()).map(|it| GuestTokenHash::of(&it)),
+            readers: readers(&parts.headers, web.guest_cookie()),
             csrf: match session {
                 Some(_) => CsrfToken::of(&token, &web.app.ids),
                 None => CsrfToken::default(),
@@ -142,6 +142,12 @@ impl Visitor {
 }
 
 impl Visitor {
+    /// The browser as the protected pages of a workspace know it.
+    pub fn reader_at(&self, workspace: &WorkspaceId) -> Option<GuestTokenHash> {
+        let own = self.readers.iter().find(|(of, _)| of == workspace);
+        own.map(|(_, browser)| *browser)
+    }
+
     /// What is kept of a form that this client posts, if nobody turns out to be signed in.
     pub fn left_form(&self, path: &str, fields: &[(String, String)]) -> Option<Arc<LeftForm>> {
         LeftForm::of(&self.here, &self.place, path, fields).map(Arc::new)
@@ -236,12 +242,22 @@ pub fn has_session_cookie(headers: &HeaderMap) -> bool {
 }
 
 pub(super) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
+    cookies(headers).find(|(found, _)| *found == name).map(|(_, value)| value.to_owned())
+}
+
+/// The cookies for the protected pages of workspaces, whose names end with the workspace.
+fn readers(headers: &HeaderMap, guest_cookie: &str) -> Vec<(WorkspaceId, GuestTokenHash)> {
+    let own = |(name, token): (&str, &str)| {
+        let workspace = name.strip_prefix(guest_cookie)?.strip_prefix('-')?;
+        Some((WorkspaceId::parse(workspace)?, GuestTokenHash::of(token)))
+    };
+    cookies(headers).filter_map(own).collect()
+}
+
+/// The cookies of a request: name and value.
+fn cookies(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-    lines
-        .flat_map(|line| line.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(found, _)| *found == name)
-        .map(|(_, value)| value.to_owned())
+    lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='))
 }
 
 fn text_header(headers: &HeaderMap, name: &str) -> String {

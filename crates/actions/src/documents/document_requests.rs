@@ -59,6 +59,16 @@ pub struct RequestItem {
     pub on_the_way: i64,
 }
 
+impl RequestItem {
+    /// What the customer reads of it, in one line.
+    pub fn line(&self) -> String {
+        match &self.description {
+            Some(description) => format!("{}: {description}", self.label),
+            None => self.label.clone(),
+        }
+    }
+}
+
 db::row! {
     struct Found from "document_requests" {
         conversation: ConversationId,

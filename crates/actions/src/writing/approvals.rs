@@ -149,6 +149,7 @@ fn unusual_of(
         words: &words_of_message(conversation, &draft.text, asked),
         has_files: !draft.files.is_empty() || draft.forwards.is_some(),
         is_secure: draft.secure,
+        summary: None,
     };
     unusual::find(tx, cx, conversation, &judged)
 }

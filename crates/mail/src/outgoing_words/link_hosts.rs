@@ -20,6 +20,8 @@ const MORE_HOSTS: &str = "more hosts than can be judged";
 const HOST_BYTES: usize = 1_000;
 /// What programs take for the start of an address even without `//`.
 const SCHEMES: [&str; 3] = ["http:", "https:", "ftp:"];
+/// What begins a link that writes a mail, in lower case.
+const MAILTO: &str = "mailto:";
 /// Endings that no registry has and that some programs open all the same.
 const UNLISTED_ENDINGS: [&str; 3] = ["onion", "i2p", "eth"];
 /// A full stop of other scripts, which in a host is a dot.
@@ -30,7 +32,8 @@ const AROUND: &str = "“”„‟‘’‚‛«»‹›「」『』【】〔〕
 const IN_PATHS: &str = "-._~:/?#@&=+%$";
 
 /// The hosts that links in a text lead to, each once and as the DNS has it: of addresses with a scheme, and
-/// of words that look like a domain, because mail programs link those too. Addresses of mailboxes are none.
+/// of words that look like a domain, because mail programs link those too. Addresses of mailboxes are none,
+/// unless `mailto:` makes a link of them.
 /// Where there are more than can be judged, the last entry says so and is no host.
 pub fn link_hosts(text: &str) -> Vec<String> {
     let mut hosts = HostList::default();
@@ -38,6 +41,7 @@ pub fn link_hosts(text: &str) -> Vec<String> {
     let parted = unmask_with_gaps(text).replace(FULL_STOP, " ");
     add_addresses(&mut hosts, &joined);
     add_domains(&mut hosts, &joined);
+    add_mailboxes(&mut hosts, &joined);
     if parted != joined {
         add_addresses(&mut hosts, &parted);
         add_domains(&mut hosts, &parted);
@@ -45,6 +49,7 @@ pub fn link_hosts(text: &str) -> Vec<String> {
     if joined.contains('%') {
         let decoded = unmask(&decode_percent(&joined)).replace(FULL_STOP, ".");
         add_addresses(&mut hosts, &decoded);
+        add_mailboxes(&mut hosts, &decoded);
     }
     add_linked(&mut hosts, text);
     if hosts.has_more {
@@ -161,6 +166,26 @@ fn without_words_behind(host: &str) -> &str {
         bare = bare[..kept].trim_end_matches(|c: char| !c.is_alphanumeric());
     }
     if bare.is_empty() { host } else { bare }
+}
+
+/// The domains of the mailboxes that a `mailto:` writes to, those included that get a copy (RFC 6068).
+fn add_mailboxes(hosts: &mut HostList, text: &str) {
+    let lower = text.to_ascii_lowercase();
+    let mut from = 0;
+    while !hosts.has_more
+        && let Some(start) = lower[from..].find(MAILTO).map(|at| from + at + MAILTO.len())
+    {
+        let rest = &text[start..];
+        let end = rest.find(ends_mailto).unwrap_or(rest.len());
+        for part in rest[..end].split('@').skip(1) {
+            add_addressed(hosts, part);
+        }
+        from = start + end;
+    }
+}
+
+fn ends_mailto(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || "<>\"".contains(c)
 }
 
 /// The words that look like a domain, outside mailboxes' addresses and of the paths of addresses.
@@ -334,6 +359,8 @@ mod tests {
             ("evil.eth", "evil.eth"),
             ("evil.example?pay=1", "evil.example"),
             ("evil.example#pay", "evil.example"),
+            ("[write](mailto:pay@evil.example)", "evil.example"),
+            ("<a href=\"MailTo:pay@evil.example?subject=Hi\">", "evil.example"),
         ] {
             assert_eq!(link_hosts(text), [host], "{text}");
         }
@@ -373,6 +400,9 @@ mod tests {
             ("ann@evil.com/pay", "evil.com"),
             ("@evil.com", "evil.com"),
             ("http://3232235777/", "3232235777"),
+            ("mailto:us@acme.example?bcc=pay@evil.example", "evil.example"),
+            ("mailto:pay%40evil.example", "evil.example"),
+            ("mailto:us@acme.example,pay@evil.example", "evil.example"),
         ] {
             let hosts = link_hosts(text);
             let host = DomainName::parse(host).map_or(host.to_owned(), |name| name.to_string());
@@ -399,7 +429,7 @@ mod tests {
         for text in [
             "It left on 3.11. and costs 1.240,50 EUR",
             "Write to bruno@keller.example or bruno@keller.com.",
-            "Write to b.info@keller.com, mailto:bruno@keller.com?subject=Hi",
+            "Write to b.info@keller.com, or to bruno@keller.com?",
             "z.B. heute, d.h. bald... e.g. now",
             "See invoice.pdf and and/or either.",
             "Did you get invoice.pdf? It is invoice.pdf#",
@@ -432,7 +462,9 @@ mod tests {
 
     #[test]
     fn long_texts_take_little_time() {
-        for piece in ["http:", "http:@x", "//", "a.", "a@", "evil.com ", "。谢", "%2f", "-._"] {
+        for piece in
+            ["http:", "http:@x", "//", "a.", "a@", "evil.com ", "。谢", "%2f", "-._", "mailto:@"]
+        {
             link_hosts(&piece.repeat(200_000 / piece.len()));
         }
     }

@@ -15,6 +15,8 @@ pub enum SecretKind {
 const KEY_SHAPES: &[(&str, usize)] = &[
     ("rk_live_", 20),
     ("rk_test_", 20),
+    ("rk_", 48),
+    ("ro_", 48),
     ("sk_live_", 16),
     ("sk_test_", 16),
     ("pk_live_", 16),
@@ -40,6 +42,13 @@ const KEY_SHAPES: &[(&str, usize)] = &[
     ("shpat_", 30),
     ("key-", 32),
     ("eyJ", 40),
+    ("hf_", 30),
+    ("xapp-", 20),
+    ("GOCSPX-", 20),
+    ("glsa_", 30),
+    ("lin_api_", 30),
+    ("dckr_pat_", 20),
+    ("shpss_", 30),
 ];
 /// What stands before a private key in PEM.
 const PRIVATE_KEY: &str = "PRIVATE KEY-----";
@@ -68,7 +77,7 @@ pub fn written_secrets(text: &str) -> Vec<SecretKind> {
     if has_card_number(&text) {
         kinds.push(SecretKind::CardNumber);
     }
-    if has_iban(&text) {
+    if has_iban(&text) || has_spelled_iban(&text) {
         kinds.push(SecretKind::BankAccount);
     }
     kinds
@@ -149,10 +158,7 @@ fn without_accounts(text: &str) -> String {
 
 /// The bytes of an IBAN by its country and length, whatever its check digits say.
 fn shaped_iban_length(text: &str) -> Option<usize> {
-    let known = IBAN_LENGTHS
-        .split_whitespace()
-        .find(|known| known[..2].eq_ignore_ascii_case(&text[..2]))?;
-    let wanted: usize = known[2..].parse().ok()?;
+    let wanted = iban_length(&text[..2])?;
     let mut read = 0;
     for (at, c) in text.char_indices() {
         match c {
@@ -167,6 +173,12 @@ fn shaped_iban_length(text: &str) -> Option<usize> {
         }
     }
     None
+}
+
+/// The letters and digits of an IBAN of a country.
+fn iban_length(country: &str) -> Option<usize> {
+    let mut known = IBAN_LENGTHS.split_whitespace();
+    known.find(|known| known[..2].eq_ignore_ascii_case(country))?[2..].parse().ok()
 }
 
 /// Signs that part the groups of one number.
@@ -213,15 +225,22 @@ fn account_starts(text: &str) -> impl Iterator<Item = usize> {
 
 fn begins_with_iban(text: &str) -> bool {
     let mut compact = String::new();
+    let mut is_one_line = true;
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
             c if c.is_ascii_alphanumeric() => compact.push(c.to_ascii_uppercase()),
             c if is_spacing(c) => continue,
+            c if c.is_whitespace() => {
+                is_one_line = false;
+                continue;
+            }
             _ => return false,
         }
         let ends = chars.peek().is_none_or(|next| !next.is_ascii_alphanumeric());
-        if ends && IBAN_CHARS.contains(&compact.len()) && is_iban(&compact) {
+        // What stands on the next line may be something else.
+        let is_whole = || is_one_line || iban_length(&compact[..2]) == Some(compact.len());
+        if ends && IBAN_CHARS.contains(&compact.len()) && is_iban(&compact) && is_whole() {
             return true;
         }
         if compact.len() >= *IBAN_CHARS.end() {
@@ -229,6 +248,38 @@ fn begins_with_iban(text: &str) -> bool {
         }
     }
     false
+}
+
+/// True for an IBAN whose letters and digits stand one by one.
+fn has_spelled_iban(text: &str) -> bool {
+    let is_gap = |c: char| c.is_whitespace() || is_spacing(c);
+    let mut spelled = String::new();
+    for word in text.split(is_gap).filter(|word| !word.is_empty()).chain([""]) {
+        if word.len() == 1 && word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            spelled.push_str(&word.to_ascii_uppercase());
+            continue;
+        }
+        if has_iban_within(&spelled) {
+            return true;
+        }
+        spelled.clear();
+    }
+    false
+}
+
+fn has_iban_within(letters: &str) -> bool {
+    possible_accounts(letters).any(is_iban)
+}
+
+/// What may be an IBAN, by its country and length, wherever it begins.
+fn possible_accounts(letters: &str) -> impl Iterator<Item = &str> {
+    let has_digits = |at: usize| {
+        letters.get(at + 2..at + 4).is_some_and(|two| two.bytes().all(|b| b.is_ascii_digit()))
+    };
+    (0..letters.len()).filter(move |at| has_digits(*at)).filter_map(|at| {
+        let length = iban_length(&letters[at..at + 2])?;
+        letters.get(at..at + length)
+    })
 }
 
 /// The remainder by 97 of the number that it is, its first four signs last, is 1.
@@ -268,6 +319,11 @@ mod tests {
             ("DE12 4111 1111 1111 1111", SecretKind::CardNumber),
             ("D\u{2060}E89 3704 0044 0532 0130 00", SecretKind::BankAccount),
             ("s\u{200d}k-proj4ABCdef123456789012345", SecretKind::ApiKey),
+            ("rk_4fT8sQ2mX9vB7nK3pL6wR1yD5zH0jC8gF2aE4uM94fT8sQ2m", SecretKind::ApiKey),
+            ("hf_4fT8sQ2mX9vB7nK3pL6wR1yD5zH0jC8g", SecretKind::ApiKey),
+            ("to DE89 3704 0044\n0532 0130 00", SecretKind::BankAccount),
+            ("de89 3704\t0044 0532 0130 00", SecretKind::BankAccount),
+            ("it is a D E 8 9 3 7 0 4 0 0 4 4 0 5 3 2 0 1 3 0 0 0", SecretKind::BankAccount),
         ] {
             assert_eq!(written_secrets(text), [kind], "{text}");
         }
@@ -283,6 +339,8 @@ mod tests {
             "sk-learn and eyJustice are words; key-features too",
             "DE12 is a road, and 1234567890123 is a bar code",
             "0000 0000 0000 0000",
+            "D E 8 9 3 7 0 4 0 0 4 4 0 5 3 2 0 1 3 0 0 2",
+            "rk_live is how a key begins, ro_ a token",
         ] {
             assert!(written_secrets(text).is_empty(), "{text}: {:?}", written_secrets(text));
         }
@@ -295,7 +353,7 @@ mod tests {
         assert_eq!(written_secrets(&secret), [SecretKind::CardNumber]);
         let secret = format!("{numbers} DE89 3704 0044 0532 0130 00");
         assert_eq!(written_secrets(&secret), [SecretKind::BankAccount]);
-        for piece in ["sk-", "1 ", "DE12 ", "D1", "4111 ", "a1"] {
+        for piece in ["sk-", "1 ", "DE12 ", "D1", "4111 ", "a1", "D E "] {
             written_secrets(&piece.repeat(200_000 / piece.len()));
         }
     }

@@ -1,4 +1,4 @@
-//! The browser of a customer: a cookie that a mailed code is bound to, and the token of its forms.
+//! The browser of a customer: the cookies that mailed codes are bound to, and the token of its forms.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -39,15 +39,10 @@ impl FromRequestParts<Arc<Web>> for GuestBrowser {
 }
 
 impl GuestBrowser {
-    /// The browser that has this cookie.
-    pub fn of(web: &Web, token: &str) -> GuestBrowser {
-        GuestBrowser::with_token(web, web.guest_cookie().to_owned(), token)
-    }
-
-    /// The browser on the page of one workspace, where it has a cookie of its own: what begins or ends there changes
-    /// nothing in another workspace.
-    pub fn of_workspace(web: &Web, headers: &HeaderMap, slug: &str) -> GuestBrowser {
-        GuestBrowser::by_cookie(web, headers, format!("{}-{slug}", web.guest_cookie()))
+    /// The browser on the pages of one workspace, where it has a cookie of its own: what begins or ends there changes
+    /// nothing in another workspace. The pages are named by letters that a cookie's name may have.
+    pub fn of_workspace(web: &Web, headers: &HeaderMap, pages: &str) -> GuestBrowser {
+        GuestBrowser::by_cookie(web, headers, format!("{}-{pages}", web.guest_cookie()))
     }
 
     /// The same browser under a new cookie, which it gets with the next page.
@@ -91,9 +86,5 @@ impl Web {
     /// Has a browser that keeps pages for its back button drop them: it does when such a cookie changes.
     pub fn drop_kept_pages(&self, response: &mut Response<Body>) {
         self.set_cookie(response, LEFT_COOKIE, &self.app.ids.secret(LEFT_CHARS), LEFT_SECONDS);
-    }
-
-    pub fn set_guest(&self, response: &mut Response<Body>, token: &str) {
-        self.set_cookie(response, self.guest_cookie(), token, GUEST_COOKIE_MS / 1_000);
     }
 }

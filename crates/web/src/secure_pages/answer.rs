@@ -18,6 +18,7 @@ use model::guests::guest_sessions;
 use model::guests::secure::{self, ANSWER_BYTES, ANSWER_FILES, LinkState, SENT_BEFORE};
 use translation::t;
 
+use super::browser::ReaderBrowser;
 use super::views::{FrontPage, GuestTimeFormat, ReadPage, SecurePageHeader};
 use super::{GuestPage, read, refusal};
 use crate::Web;
@@ -45,7 +46,10 @@ pub async fn reply(
 ) -> Response<Body> {
     let (mut parts, body) = request.into_parts();
     let visitor = Visitor::of(&parts, &web);
-    let Ok(browser) = GuestBrowser::from_request_parts(&mut parts, &web).await;
+    let ReaderBrowser(browser) = match ReaderBrowser::from_request_parts(&mut parts, &web).await {
+        Ok(browser) => browser,
+        Err(error) => return refusal(error),
+    };
     let page = match web.guest_page(&visitor, &token, browser.id).await {
         Ok(page) => page,
         Err(error) => return refusal(error),

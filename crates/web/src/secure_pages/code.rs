@@ -12,6 +12,7 @@ use model::guests::secure::{self, LinkState};
 use model::people::one_time_codes::CodeEntry;
 use translation::t;
 
+use super::browser::ReaderBrowser;
 use super::read::NEW_CODE;
 use super::views::{CodePage, FrontPage, GuestTimeFormat, SecurePageHeader};
 use super::{GuestPage, read, refusal};
@@ -24,7 +25,7 @@ use crate::visitor::Visitor;
 pub async fn request(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
-    browser: GuestBrowser,
+    ReaderBrowser(browser): ReaderBrowser,
     Path(token): Path<String>,
     form: GuestForm,
 ) -> Response<Body> {
@@ -81,7 +82,7 @@ enum Entered {
 pub async fn enter(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
-    browser: GuestBrowser,
+    ReaderBrowser(browser): ReaderBrowser,
     Path(token): Path<String>,
     form: GuestForm,
 ) -> Response<Body> {
@@ -91,15 +92,13 @@ pub async fn enter(
     let (typed, draft) = (form.get("code"), form.get("text"));
     match web.enter(&visitor, &token, &browser, &typed).await {
         Ok(Entered::Opened { cookie }) if draft.is_empty() => {
-            let mut response = see_other(&format!("/s/{token}"));
-            web.set_guest(&mut response, &cookie);
-            response
+            let renewed = browser.with_new_cookie(&web, cookie);
+            renewed.keep(&web, see_other(&format!("/s/{token}")))
         }
         Ok(Entered::Opened { cookie }) => {
-            let browser = GuestBrowser::of(&web, &cookie);
-            let mut response = read::page(&web, &visitor, &browser, &token, &draft).await;
-            web.set_guest(&mut response, &cookie);
-            response
+            let renewed = browser.with_new_cookie(&web, cookie);
+            let response = read::page(&web, &visitor, &renewed, &token, &draft).await;
+            renewed.keep(&web, response)
         }
         Ok(Entered::Refused(page, entry)) => {
             refuse(&web, &visitor, &browser, &token, *page, (entry, draft))

@@ -4,6 +4,7 @@
 //! Customers read the texts of this folder.
 
 mod answer;
+mod browser;
 mod code;
 mod read;
 mod views;

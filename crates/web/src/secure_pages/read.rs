@@ -14,6 +14,7 @@ use model::guests::guest_forms::GuestFormId;
 use model::guests::guest_sessions;
 use model::guests::secure::{self, LinkState, SecurePage};
 
+use super::browser::ReaderBrowser;
 use super::views::{CodePage, FrontPage, GonePage, GuestTimeFormat, ReadPage, SecurePageHeader};
 use super::{GuestPage, refusal};
 use crate::Web;
@@ -38,7 +39,7 @@ pub async fn show(
     State(web): State<Arc<Web>>,
     method: Method,
     visitor: Visitor,
-    browser: GuestBrowser,
+    ReaderBrowser(browser): ReaderBrowser,
     Path(token): Path<String>,
     Asked(asked): Asked,
 ) -> Response<Body> {
@@ -206,7 +207,7 @@ impl Web {
 pub async fn open(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
-    browser: GuestBrowser,
+    ReaderBrowser(browser): ReaderBrowser,
     Path(token): Path<String>,
     form: GuestForm,
 ) -> Response<Body> {
@@ -228,7 +229,7 @@ pub async fn open(
 pub async fn sign_out(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
-    browser: GuestBrowser,
+    ReaderBrowser(browser): ReaderBrowser,
     Path(token): Path<String>,
     form: GuestForm,
 ) -> Response<Body> {
@@ -250,7 +251,7 @@ pub async fn sign_out(
 pub async fn ask(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
-    browser: GuestBrowser,
+    ReaderBrowser(browser): ReaderBrowser,
     Path(token): Path<String>,
     form: GuestForm,
 ) -> Response<Body> {
@@ -269,7 +270,7 @@ pub async fn ask(
 pub async fn file(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
-    browser: GuestBrowser,
+    ReaderBrowser(browser): ReaderBrowser,
     Path((token, file)): Path<(String, String)>,
     Asked(asked): Asked,
 ) -> Response<Body> {

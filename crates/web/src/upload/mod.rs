@@ -75,9 +75,10 @@ impl Web {
         T: Send + 'static,
     {
         let (wanted, now) = (token.to_owned(), self.app.clock.now());
-        let browser = visitor.guest;
+        let reader = visitor.clone();
         let work = move |tx: &mut Tx<'_>| {
             let ask = uploads::ask_at(tx, &wanted, now)?;
+            let browser = reader.reader_at(&ask.actor.workspace);
             ask.must_be_proven(tx, browser, now)?;
             read(tx, &ask)
         };
@@ -96,9 +97,11 @@ impl Web {
         F: FnMut(&mut Tx<'_>, &Cx<'_>, &Ask) -> base::error::Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let (wanted, app, browser) = (token.to_owned(), self.app.clone(), visitor.guest);
+        let (wanted, app) = (token.to_owned(), self.app.clone());
+        let reader = visitor.clone();
         let work = move |tx: &mut Tx<'_>| {
             let ask = uploads::ask_at(tx, &wanted, app.clock.now())?;
+            let browser = reader.reader_at(&ask.actor.workspace);
             ask.must_be_proven(tx, browser, app.clock.now())?;
             ask.keep_signed_in(tx, browser, app.clock.now())?;
             operation(tx, &app.cx(&ask.actor), &ask)

@@ -38,6 +38,14 @@ impl RequestedDocument {
         (&self.label, self.description.as_deref())
     }
 
+    /// The same in one line.
+    pub fn line(&self) -> String {
+        match &self.description {
+            Some(description) => format!("{}: {description}", self.label),
+            None => self.label.clone(),
+        }
+    }
+
     /// What it is called in a checklist.
     fn title(&self) -> String {
         match self.required {

@@ -88,6 +88,16 @@ pub fn link_at(tx: &mut Tx<'_>, token: &str, now: i64) -> Result<SecureLink> {
     find(tx, token.hash(), now)
 }
 
+/// The workspace of a link, whatever became of its page.
+pub fn workspace_of_link(tx: &mut Tx<'_>, token: &str) -> Result<Option<WorkspaceId>> {
+    let Some(token) = GuestToken::parse(token) else { return Ok(None) };
+    let found: Option<(WorkspaceId,)> = tx.opt(
+        "SELECT w.id FROM secure_links l JOIN workspaces w ON w.ws = l.ws WHERE l.token_hash = ?1",
+        &[&token.hash()],
+    )?;
+    Ok(found.map(|(workspace,)| workspace))
+}
+
 /// The page of a message for one of its recipients.
 pub fn link_of(
     tx: &mut Tx<'_>,

@@ -20,7 +20,7 @@ pub use content::{forget, insert, replace, seal_file_as};
 pub use life::{expire_after, is_open, note_sent, open_links, renew_links};
 pub use life::{extend, mark_opened, request_link, revoke};
 pub use links::{LinkState, SecureLink, code_subject, enter_code, link_at, link_of, request_code};
-pub use links::{address, recipients_left};
+pub use links::{address, recipients_left, workspace_of_link};
 pub use page::{PageAuthor, PageMessage, SecureFront, SecurePage, file_of_page, front, read};
 pub use rules::{ALWAYS_SECURE, SecureSendOptions, days_of};
 pub use rules::{SecureRules, SecureSenders, is_always_secure, may_protect, rules_of};

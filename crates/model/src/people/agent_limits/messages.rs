@@ -183,6 +183,15 @@ fn admit_words(
         };
         return Err(refusal(PolicyRule::Secrets, sentence));
     }
+    if policy.secrets == SecretRule::Protected
+        && let Some(secret) = message.summary_secrets().first()
+    {
+        let name = unusual::secret_name(*secret);
+        let sentence = format!(
+            "The summary has {name} in it, which stands on protected pages alone. Leave it out of the summary."
+        );
+        return Err(refusal(PolicyRule::Secrets, sentence));
+    }
     Ok(())
 }
 

@@ -53,12 +53,20 @@ pub struct JudgedMessage<'a> {
     pub has_files: bool,
     /// Its text is kept on a protected page; its subject is not.
     pub is_secure: bool,
+    /// The line for who approves it. It is kept with the text.
+    pub summary: Option<&'a str>,
 }
 
 impl JudgedMessage<'_> {
     /// The secrets that would stand in plain mail.
     pub(super) fn plain_secrets(&self) -> Vec<SecretKind> {
         written_secrets(&self.words.in_plain_mail(self.is_secure))
+    }
+
+    /// The secrets of its summary, unless that is on the protected page.
+    pub(super) fn summary_secrets(&self) -> Vec<SecretKind> {
+        let summary = self.summary.filter(|_| !self.is_secure);
+        summary.map(written_secrets).unwrap_or_default()
     }
 }
 

@@ -13,6 +13,7 @@ mod instructions;
 mod json_rpc_error;
 mod list_text;
 mod message;
+mod output_schema;
 mod progress;
 mod prompts;
 mod protocol_version;
@@ -44,7 +45,7 @@ use message::{JsonRpcMessage, JsonRpcParseError};
 use progress::{EventStream, FollowedCalls};
 use protocol_version::{LEGACY, ProtocolVersion, VERSIONS};
 use routing::Routing;
-use tools::ToolSet;
+use tools::{ToolExtras, ToolSet};
 
 /// Where the MCP server lives.
 pub const PATH: &str = "/mcp";
@@ -124,6 +125,7 @@ async fn answer(
                 version,
                 knows_structured_content,
                 wants_whole_body: routing.wants_whole_body() || !knows_structured_content,
+                wants_output_schemas: routing.wants_output_schemas() && knows_structured_content,
                 with_token: key.is_access_token(),
                 takes_events,
                 opens_addresses: confirmation::opens_addresses(version, &params),
@@ -136,6 +138,7 @@ async fn answer(
                 version: ProtocolVersion::Modern,
                 knows_structured_content: false,
                 wants_whole_body: false,
+                wants_output_schemas: false,
                 with_token: false,
                 takes_events: false,
                 opens_addresses: false,
@@ -153,6 +156,8 @@ struct Asked {
     knows_structured_content: bool,
     /// It asked for the whole body as structured content, for a program.
     wants_whole_body: bool,
+    /// It asked for the schemas of that, for a program that checks it.
+    wants_output_schemas: bool,
     /// It came with a token, to which a person can add scopes.
     with_token: bool,
     /// Its client reads a stream of events.
@@ -196,8 +201,7 @@ async fn respond(
         "resources/read" => resources::read(server, key, asked, &params).await,
         "completion/complete" => completion::complete(server, key, asked, &params).await,
         _ => {
-            let version = asked.version;
-            let answer = |scopes: &Scopes| describe(server, version, method, scopes, &params);
+            let answer = |scopes: &Scopes| describe(server, asked, method, scopes, &params);
             with_key(server, key, asked, answer).await
         }
     }
@@ -206,13 +210,13 @@ async fn respond(
 /// What a method tells that needs no operation.
 fn describe(
     server: &McpServer,
-    version: ProtocolVersion,
+    asked: &Asked,
     method: &str,
     scopes: &Scopes,
     params: &Map<String, Value>,
 ) -> Result<String, JsonRpcError> {
-    match (version, method) {
-        (_, "tools/list") => list_tools(server, version, scopes, params),
+    match (asked.version, method) {
+        (_, "tools/list") => list_tools(server, asked, scopes, params),
         (_, "resources/templates/list") => resources::list_templates(params),
         (_, "prompts/list") => prompts::list(params),
         (_, "prompts/get") => prompts::get(params),
@@ -430,12 +434,16 @@ fn takes_json(headers: &HeaderMap) -> bool {
 
 fn list_tools(
     server: &McpServer,
-    version: ProtocolVersion,
+    asked: &Asked,
     scopes: &Scopes,
     params: &Map<String, Value>,
 ) -> Result<String, JsonRpcError> {
     check_no_cursor(params)?;
-    let tools = server.tools.open_to(scopes, draft_app::is_shown(version, params));
+    let extras = ToolExtras {
+        pages: draft_app::is_shown(asked.version, params),
+        output_schemas: asked.wants_output_schemas,
+    };
+    let tools = server.tools.open_to(scopes, extras);
     Ok(format!("\"tools\":{tools},{}", envelope::KEPT))
 }
 

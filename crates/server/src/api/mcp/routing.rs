@@ -11,7 +11,7 @@ use super::protocol_version::{LEGACY, MODERN, ProtocolVersion, VERSIONS, WITH_ST
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
-/// Our own: `full` has the whole body of REST as structured content.
+/// Our own: `full` has the whole body of REST as structured content, `described` its schema with each tool, too.
 const STRUCTURED: HeaderName = HeaderName::from_static("mailroom-structured-content");
 
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -84,7 +84,12 @@ impl Routing {
 
     /// True for a program that reads structured content, which is left short otherwise.
     pub fn wants_whole_body(&self) -> bool {
-        self.structured.says("full")
+        self.structured.says("full") || self.wants_output_schemas()
+    }
+
+    /// True for a program that reads what each tool gives.
+    pub fn wants_output_schemas(&self) -> bool {
+        self.structured.says("described")
     }
 
     /// What must hold of a modern request: the body says its version and what the client can do,

@@ -1,52 +1,80 @@
 //! The operation table as MCP tools. Everything but the choice by scope is the same for every
 //! key, so it is made once, when the door opens.
 
-use std::borrow::Cow;
-
 use api::fields::object_schema;
 use api::operations::{OPERATIONS, Operation, Tool};
 use base::security::scopes::Scopes;
 use serde_json::{Value, json};
 
 use super::draft_app;
+use super::output_schema::output_schema;
 
 /// The argument for what stands in the path of a REST request.
 pub const ID: &str = "id";
 /// The argument for what stands in the header of a REST request.
 pub const IDEMPOTENCY_KEY: &str = "idempotencyKey";
 
-/// Every tool as JSON, in the order of the table.
-pub(crate) struct ToolSet(Vec<(&'static Operation, String)>);
+/// Every tool, in the order of the table.
+pub(crate) struct ToolSet(Vec<ListedTool>);
+
+struct ListedTool {
+    operation: &'static Operation,
+    name: &'static str,
+    /// As a client reads it that asks for nothing more.
+    json: String,
+    output_schema: String,
+}
+
+/// What a client is told of a tool beside what every client is.
+#[derive(Clone, Copy)]
+pub(crate) struct ToolExtras {
+    /// The page that shows what a tool made, for clients that show such.
+    pub pages: bool,
+    /// What a tool gives, for programs that read structured content as a whole.
+    pub output_schemas: bool,
+}
 
 impl ToolSet {
     pub fn new() -> ToolSet {
-        let described = |operation: &'static Operation| {
+        let listed = |operation: &'static Operation| {
             let tool = operation.tool.as_ref()?;
-            Some((operation, describe(operation, tool).to_string()))
+            Some(ListedTool {
+                operation,
+                name: tool.name,
+                json: describe(operation, tool).to_string(),
+                output_schema: output_schema(operation, tool).to_string(),
+            })
         };
-        ToolSet(OPERATIONS.iter().filter_map(described).collect())
+        ToolSet(OPERATIONS.iter().filter_map(listed).collect())
     }
 
-    /// The tools that a key of these scopes can use, as a JSON array; with their pages for a client that shows
-    /// such.
-    pub fn open_to(&self, scopes: &Scopes, with_pages: bool) -> String {
-        let open = self.0.iter().filter(|(operation, _)| operation.scope.is_met_at_all(scopes));
-        let meta = draft_app::tool_meta();
-        let tools: Vec<Cow<'_, str>> = open
-            .map(|(operation, tool)| {
-                let name = operation.tool.as_ref().map_or("", |tool| tool.name);
-                match (with_pages && draft_app::TOOLS.contains(&name), tool.strip_suffix('}')) {
-                    (true, Some(members)) => Cow::Owned(format!("{members},\"_meta\":{meta}}}")),
-                    _ => Cow::Borrowed(tool.as_str()),
-                }
-            })
-            .collect();
+    /// The tools that a key of these scopes can use, as a JSON array.
+    pub fn open_to(&self, scopes: &Scopes, extras: ToolExtras) -> String {
+        let open = self.0.iter().filter(|tool| tool.operation.scope.is_met_at_all(scopes));
+        let tools: Vec<String> = open.map(|tool| tool.with(extras)).collect();
         format!("[{}]", tools.join(","))
     }
 }
 
+impl ListedTool {
+    fn with(&self, extras: ToolExtras) -> String {
+        let mut json = self.json.clone();
+        let mut add = |member: &str, value: &str| {
+            json.truncate(json.len() - "}".len());
+            json.push_str(&format!(",\"{member}\":{value}}}"));
+        };
+        if extras.output_schemas {
+            add("outputSchema", &self.output_schema);
+        }
+        if extras.pages && draft_app::TOOLS.contains(&self.name) {
+            add("_meta", &draft_app::tool_meta().to_string());
+        }
+        json
+    }
+}
+
 /// A model reads this with every conversation, so it is as short as it can be: the tool `help` has the
-/// rest. It has no output schema, which no model is shown, and no title, which the name says.
+/// rest. It has no title, which the name says, and no output schema, which no model is shown: programs ask for that.
 fn describe(operation: &Operation, tool: &Tool) -> Value {
     json!({
         "name": tool.name,

@@ -1,5 +1,6 @@
 //! The command line, as an operator types it: the program itself on a data folder of its own.
 
+mod agents;
 mod answers;
 mod backups;
 mod contact_forms;

@@ -21,6 +21,7 @@ on_both!(
     what_was_mailed_to_somebody_is_forgotten_with_them,
     all_that_a_customer_reads_is_judged_whenever_a_draft_changes,
     the_subject_of_a_protected_message_is_plain_mail,
+    a_secret_stands_in_the_summary_of_a_protected_draft_alone,
     office_hours_are_those_of_the_time_at_which_it_leaves,
     what_changes_nothing_in_a_batch_does_not_count,
     a_message_that_is_split_off_carries_the_warning
@@ -209,6 +210,24 @@ async fn the_subject_of_a_protected_message_is_plain_mail(app: TestApp) {
         app.post(&key, "/conversations", new("Your card")).await.is(201);
     }
     assert_eq!(app.count("messages WHERE unusual LIKE '%secrets%'").await, 0);
+}
+
+async fn a_secret_stands_in_the_summary_of_a_protected_draft_alone(app: TestApp) {
+    let key = app.agent_key("draft").await;
+    let mail = known_customers(&app, 1).await.remove(0);
+    let iban = "de89 3704 0044\n0532 0130 00";
+    let reply = |summary: &str, secure: bool| json!({ "body": "See there.", "summary": summary, "secure": secure });
+    let plain = app.on(&key, &mail.conversation, "replies", reply(iban, false)).await;
+    assert!(text_of(&plain.json(), "error").contains("The summary has an IBAN"));
+    is_refused(plain, "policy_refused", Some("secrets"));
+    let made =
+        app.on(&key, &mail.conversation, "replies", reply("His account", false)).await.is(201);
+    let update = format!("/messages/{}/update", text_of(&made.json(), "messageId"));
+    let worse = json!({ "body": "See there.", "summary": iban });
+    is_refused(app.post(&key, &update, worse).await, "policy_refused", Some("secrets"));
+    app.on(&key, &mail.conversation, "replies", reply(iban, true)).await.is(201);
+    let told = format!("messages WHERE summary LIKE '%{}%'", &iban[..9]);
+    assert_eq!(app.count(&told).await, 0);
 }
 
 const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];

@@ -14,6 +14,8 @@ use model::people::oauth_clients::{ClientKind, OauthClient};
 use serde_json::json;
 use testing::*;
 
+use super::hijacked_agents::known_customers;
+
 on_both!(
     what_is_stopped_is_no_longer_listed_as_leaving,
     a_message_that_waits_for_another_attempt_is_stopped,
@@ -28,7 +30,8 @@ on_both!(
     what_was_scheduled_before_a_pause_does_not_leave_after_it,
     removing_a_person_stops_what_their_agents_scheduled,
     an_app_that_signs_itself_out_stops_what_it_scheduled,
-    a_burst_in_a_call_that_is_refused_pauses_all_the_same
+    a_burst_in_a_call_that_is_refused_pauses_all_the_same,
+    people_are_told_once_of_a_program_that_changes_very_many
 );
 
 /// RFC 7636, appendix B.
@@ -330,4 +333,25 @@ async fn a_burst_in_a_call_that_is_refused_pauses_all_the_same(app: TestApp) {
     assert_eq!(app.count("audit_log WHERE action = 'agent-paused'").await, 1);
     app.pass(MINUTE).await;
     assert_eq!(mails_to(&app, OWNER).len(), 1);
+}
+
+async fn people_are_told_once_of_a_program_that_changes_very_many(app: TestApp) {
+    let key = app.key("write").await;
+    let mails = known_customers(&app, 201).await;
+    let ids: Vec<String> = mails.iter().map(|mail| mail.conversation.to_string()).collect();
+    let told = async || app.count("notice_facts WHERE kind = 'agent-alarm'").await;
+    let tag = async |ids: &[String]| {
+        let body = json!({ "ids": ids, "addTags": ["seen"] });
+        let done = app.post(&key, "/conversations/batch", body).await.is(200).json();
+        assert_eq!(done["failed"], json!([]));
+    };
+    tag(&ids[..100]).await;
+    tag(&ids[100..199]).await;
+    assert_eq!(told().await, 0);
+    tag(&ids[199..200]).await;
+    let first = told().await;
+    assert!(first > 0);
+    tag(&ids[200..]).await;
+    assert_eq!(told().await, first);
+    assert_eq!(app.get(&key, "/me").await.is(200).json()["policy"]["paused"], false);
 }

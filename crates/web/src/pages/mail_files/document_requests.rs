@@ -37,6 +37,8 @@ pub struct RequestView {
 pub struct ItemView {
     pub icon: &'static str,
     pub label: String,
+    /// What the customer reads below the label.
+    pub description: Option<String>,
     pub state: &'static str,
     pub is_in: bool,
     /// Where each document is, and what it is called.
@@ -90,6 +92,7 @@ fn item_view(item: &RequestItem) -> ItemView {
     ItemView {
         icon: if is_in { "done" } else { "open" },
         label: item.label.clone(),
+        description: item.description.clone(),
         state,
         is_in,
         documents: item.documents.iter().map(link).collect(),

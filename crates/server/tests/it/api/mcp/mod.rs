@@ -6,6 +6,7 @@ mod guards;
 mod legacy;
 mod modern;
 mod originals;
+mod output_schemas;
 mod progress;
 mod prompts;
 mod resources;

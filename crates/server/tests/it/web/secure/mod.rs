@@ -4,3 +4,4 @@ mod answers;
 mod canary;
 mod codes;
 mod pages;
+mod workspaces;

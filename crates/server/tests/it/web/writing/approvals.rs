@@ -10,6 +10,7 @@ on_both!(
     when_the_customer_wrote_meanwhile_the_page_asks_again,
     a_draft_is_discarded_with_a_reason_and_the_next_is_shown,
     a_draft_is_approved_from_its_conversation_as_it_is,
+    all_that_a_draft_asks_for_is_shown_to_who_approves,
     pictures_are_offered_only_where_a_message_has_some
 );
 
@@ -130,6 +131,20 @@ async fn a_draft_is_approved_from_its_conversation_as_it_is(app: TestApp) {
         (&messages[1]["status"], &messages[1]["text"]),
         (&json!("scheduled"), &json!("They left."))
     );
+}
+
+async fn all_that_a_draft_asks_for_is_shown_to_who_approves(app: TestApp) {
+    let received = app.mail("ann@shop.example Ann", "Lamps", "Where are they?").await;
+    let key = app.key("read draft").await;
+    let asked = "Send it to evil.example/pay as well";
+    let body = json!({
+        "body": "We need it.", "documents": [{ "label": "Passport", "description": asked }]
+    });
+    app.on(&key, &received.conversation, "replies", body).await.is(201);
+    let browser = app.signed_in(&app.owner).await;
+    for path in ["/approvals", &format!("/conversations/{}", received.conversation)] {
+        browser.get(path).await.is(200).shows("Passport").shows(asked);
+    }
 }
 
 async fn pictures_are_offered_only_where_a_message_has_some(app: TestApp) {

@@ -20,6 +20,8 @@ on_both!(
     a_draft_that_changed_or_was_overtaken_is_shown_as_it_stands,
     no_word_of_protected_or_closed_mail_leaves,
     a_link_is_the_persons_own_and_ends_with_them,
+    a_second_proof_leaves_what_was_proven_before,
+    what_a_draft_asks_for_is_shown_where_it_is_approved,
     only_who_chose_it_gets_links
 );
 
@@ -313,6 +315,38 @@ async fn a_link_is_the_persons_own_and_ends_with_them(app: TestApp) {
     browser.get(&waiting.path).await.is(404).shows("This link leads nowhere").hides("129");
     assert_eq!(status_of(&app, &waiting).await, "draft");
     assert_eq!(app.count("approval_links").await, 0);
+}
+
+async fn a_second_proof_leaves_what_was_proven_before(app: TestApp) {
+    let reader = app.protected("Hidden words").await;
+    let browser = app.browser();
+    reader.sign_in(&browser).await;
+    let waiting = waiting(&app).await;
+    prove(&app, &browser, &waiting.path).await.shows("Approve and send");
+    app.draft(&waiting.key, &waiting.conversation, "Another one.").await;
+    app.pass(MINUTE).await;
+    let second = link_in(&mails_to(&app, ANN).pop().expect("a mail"));
+    assert_ne!(second, waiting.path);
+    prove(&app, &browser, &second).await.shows("Another one.").shows("Approve and send");
+    browser.get(&waiting.path).await.is(200).shows("Approve and send");
+    browser.get(&reader.path).await.is(200).shows("Hidden words");
+}
+
+async fn what_a_draft_asks_for_is_shown_where_it_is_approved(app: TestApp) {
+    let waiting = waiting(&app).await;
+    let asked = "Send it to evil.example/pay as well";
+    let body = json!({
+        "body": "We need it.", "documents": [{ "label": "Passport", "description": asked }]
+    });
+    app.on(&waiting.key, &waiting.conversation, "replies", body).await.is(201);
+    app.pass(MINUTE).await;
+    let mail = mails_to(&app, ANN).pop().expect("a mail");
+    let line = format!("It asks for: Passport: {asked}");
+    for words in [line.as_str(), "It links to evil.example"] {
+        assert!(mail.contains(words), "{words}: {mail}");
+    }
+    let page = app.browser().get(&link_in(&mail)).await.is(200);
+    page.shows(&format!("Passport: {asked}")).shows("It links to evil.example");
 }
 
 async fn only_who_chose_it_gets_links(app: TestApp) {
