@@ -22,8 +22,10 @@ pub mod workspace_usage;
 pub mod workspace_verify;
 
 /// Tables whose rows are made anew in every database: the search index, which differs between SQLite
-/// and PostgreSQL, what ties a database to its machine, its backups, and the record of migrations.
+/// and PostgreSQL, what ties a database to its machine, its backups, challenges of the moment, and the record of
+/// migrations.
 pub const NOT_DUMPED: &[&str] = &[
+    "acme_challenges",
     "conversation_index",
     "document_index",
     "index_maintenance",
@@ -58,8 +60,14 @@ pub const NOT_OF_WORKSPACE: &[&str] = &[
 ];
 
 /// Tables without a workspace's number, which belong to the installation.
-pub const OF_INSTALLATION: &[&str] =
-    &["node_files", "oauth_clients", "report_backfill", "unused_blobs"];
+pub const OF_INSTALLATION: &[&str] = &[
+    "acme_accounts",
+    "acme_certificates",
+    "node_files",
+    "oauth_clients",
+    "report_backfill",
+    "unused_blobs",
+];
 
 /// The table of values that tie a database to files; of these only the check of `secret.key` goes
 /// with the data.

@@ -7,6 +7,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::routing::get;
 use base::app::App;
+use model::installation::acme;
 use model::installation::scheduled_backups::scheduled_backups;
 use transport::net::dns_health::DnsHealth;
 use transport::net::tls_certificate::TlsCertificate;
@@ -49,8 +50,8 @@ pub fn router(readiness: Readiness) -> Router {
 }
 
 /// Ready when the database responds, the folders are writable and every task runs. Failing DNS, failing, late or
-/// damaged backups, a silent store of blobs, a standby that is away, a certificate that ends and quiet mode
-/// are reported but do not make the server unready. `?verbose` names every part.
+/// damaged backups, a silent store of blobs, a standby that is away, a certificate that ends or cannot be ordered and
+/// quiet mode are reported but do not make the server unready. `?verbose` names every part.
 async fn ready(
     State(readiness): State<Arc<Readiness>>,
     RawQuery(query): RawQuery,
@@ -97,6 +98,10 @@ impl Readiness {
         let now = self.app.clock.now();
         let certificate = self.certificate.as_ref().and_then(|c| c.problem(now));
         lines.push(told("TLS certificate", certificate));
+        let ordered_for = self.certificate.as_ref().and_then(|c| c.ordered_for());
+        if let (true, Some(host)) = (is_up, ordered_for) {
+            lines.push(told("certificate order", self.order_problem(host.to_owned()).await));
+        }
         if is_up {
             lines.push(told("scheduled backups", self.backup_problem(now).await));
         }
@@ -122,6 +127,11 @@ impl Readiness {
         let hours = found.overdue_ms(now) / (60 * 60 * 1_000);
         let is_late = found.overdue_ms(now) > BACKUP_LATE_MS;
         is_late.then(|| format!("the scheduled backup is {hours} hours late"))
+    }
+
+    async fn order_problem(&self, host: String) -> Option<String> {
+        let found = self.app.store.read(move |tx| acme::certificate(tx, &host)).await;
+        found.ok()??.problem()
     }
 
     async fn database_answers(&self) -> bool {

@@ -1,6 +1,7 @@
 //! One running server: its health, metrics, secrets, files, and whether it is quiet.
 
 pub mod blob_health;
+pub mod certificate_orders;
 pub mod data_lock;
 pub mod health;
 pub mod log_fields;

@@ -78,6 +78,9 @@ fn start_series() {
     for outcome in ["written", "failed"] {
         counter!("mailroom_backups_total", "outcome" => outcome).increment(0);
     }
+    for outcome in ["issued", "failed"] {
+        counter!("mailroom_certificate_orders_total", "outcome" => outcome).increment(0);
+    }
     for outcome in ["filed", "failed"] {
         counter!("mailroom_mails_total", "outcome" => outcome).increment(0);
     }
@@ -229,6 +232,10 @@ fn describe_node() {
         "mailroom_tls_certificate_expires_timestamp_seconds",
         Unit::Seconds,
         "When the TLS certificate ends, as seconds since 1970."
+    );
+    describe_counter!(
+        "mailroom_certificate_orders_total",
+        "Orders of a TLS certificate from an ACME server, by outcome."
     );
     describe_gauge!(
         "mailroom_tls_reload_failing",

@@ -29,6 +29,7 @@ use node::supervisor::Supervisor;
 use node::vault::{KEY_FILE, Vault};
 use node::{node_files, permissions};
 use tokio::net::TcpListener;
+use transport::acme::challenges::ChallengeAnswers;
 use transport::calendars::HttpCalendarReader;
 use transport::http::HttpServer;
 use transport::http::secure_listeners::SecureListeners;
@@ -60,7 +61,10 @@ use crate::router::{self, MailSetup};
 use crate::settings::Settings;
 use crate::tracker_calls;
 use panel::PanelCalls;
-use tasks::{start_backups, start_due_work, start_metrics, start_sharing, start_watch};
+use tasks::{
+    start_backups, start_certificate_orders, start_due_work, start_metrics, start_sharing,
+    start_watch,
+};
 
 pub use tasks::reload_on_hangup;
 
@@ -225,9 +229,10 @@ fn authentication_config(settings: &Settings) -> AuthenticationConfig {
 }
 
 fn certificate_source(settings: &Settings) -> CertificateSource {
-    match settings.tls.clone() {
-        Some((cert, key)) => CertificateSource::Files { cert, key },
-        None => CertificateSource::SelfSigned(settings.data.clone()),
+    match (settings.tls.clone(), &settings.acme) {
+        (Some((cert, key)), _) => CertificateSource::Files { cert, key },
+        (None, Some(_)) => CertificateSource::Ordered(settings.data.clone()),
+        (None, None) => CertificateSource::SelfSigned(settings.data.clone()),
     }
 }
 
@@ -399,6 +404,9 @@ pub async fn serve(
     let mode = QuietConfig { always: settings.quiet, database_url: settings.database_url.clone() };
     let quiet = QuietMode::follow(&app, &mode, tasks).await.map_err(io::Error::other)?;
     start_backups(settings, &app, &quiet, tasks);
+    start_certificate_orders(settings, &app, mail.certificate(), &quiet, tasks)
+        .await
+        .map_err(io::Error::other)?;
     let panel_sender = HttpWebhookSender::of(&net_config(settings)).map_err(io::Error::other)?;
     app.panels.connect(PanelCalls::new(panel_sender, quiet.clone()));
     let presence = Presence::new(&app, Some(tasks));
@@ -419,7 +427,10 @@ pub async fn serve(
     };
     let sns = open_sns(settings).map_err(io::Error::other)?;
     let hooks = services::router(app.clone(), vault, sns).merge(tracker_calls::router(app.clone()));
-    let router = health::router(readiness).merge(hooks);
+    let challenges =
+        settings.acme.as_ref().map(|acme| ChallengeAnswers::new(app.clone(), &acme.host));
+    let questions = challenges.as_ref().map(ChallengeAnswers::router).unwrap_or_default();
+    let router = health::router(readiness).merge(hooks).merge(questions);
     let mail_in = mail.listeners.serve(mail.open, tasks);
     let tokens = open_tokens(settings, &app).map_err(io::Error::other)?;
     let dialling = relay_config(settings).dialling(tokens.clone()).map_err(io::Error::other)?;
@@ -452,7 +463,7 @@ pub async fn serve(
         None => router,
     };
     let proxies = Arc::new(settings.trusted_proxies.clone());
-    let http = HttpServer { proxies, ..HttpServer::default() };
+    let http = HttpServer { proxies, challenges, ..HttpServer::default() };
     let secure = secure_listeners.serve(http.clone(), router.clone(), stopping.clone());
     let stop = async {
         stop.await;

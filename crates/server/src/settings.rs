@@ -1,6 +1,7 @@
 //! Settings: a flag, or the variable of the same name, or `mailroom.toml` in the data folder, in
 //! that order. All mistakes are reported together, and nothing starts half-configured.
 
+mod acme;
 mod backups;
 mod environment;
 mod https;
@@ -17,6 +18,7 @@ use base::limits::RATE_PER_MINUTE;
 use clap::Args;
 use document_reader::ReaderEndpoint;
 use document_reader::clamd::Clamd;
+use transport::acme::AcmeConfig;
 use transport::http::secure_listeners::HttpsListen;
 use transport::mail_oauth::OAuthClients;
 use transport::mail_out::RelayTarget;
@@ -27,6 +29,7 @@ use transport::reply_model::ModelEndpoint;
 
 use setting_sources::SettingSources;
 
+pub use acme::AcmeFlags;
 pub use backups::BackupFlags;
 pub use environment::unknown_variables;
 pub use https::HttpsFlags;
@@ -162,6 +165,8 @@ pub struct Flags {
     #[command(flatten)]
     pub https: HttpsFlags,
     #[command(flatten)]
+    pub acme: AcmeFlags,
+    #[command(flatten)]
     pub mail_providers: MailProviderFlags,
     #[command(flatten)]
     pub oidc: OidcFlags,
@@ -183,6 +188,8 @@ pub struct Settings {
     pub lmtp_socket: SocketAccess,
     /// The files of the certificate and its key.
     pub tls: Option<(PathBuf, PathBuf)>,
+    /// The certificate that is ordered in their place.
+    pub acme: Option<AcmeConfig>,
     /// Where our own mail servers are, which take mail from others and hand it on to us.
     pub trusted_networks: Networks,
     /// Where our reverse proxies are, beside those on this machine.
@@ -267,8 +274,9 @@ const NAMES: &[&str] = &[
 
 fn names() -> impl Iterator<Item = &'static str> {
     let mail = mail_providers::NAMES;
-    let groups = [NAMES, backups::NAMES, https::NAMES, mail, oidc::NAMES, replica::NAMES];
-    groups.into_iter().flatten().copied()
+    let groups = [NAMES, acme::NAMES, backups::NAMES, https::NAMES];
+    let groups = groups.into_iter().chain([mail, oidc::NAMES, replica::NAMES]);
+    groups.flatten().copied()
 }
 
 /// Folders that cannot be ones.
@@ -295,7 +303,7 @@ impl Settings {
     pub fn load(flags: &Flags) -> Result<Settings, Vec<String>> {
         let data = flags.data.clone().unwrap_or_else(|| "mailroom-data".into());
         let mut found = SettingSources::of_folder(&data);
-        let settings = Settings {
+        let mut settings = Settings {
             database_url: found
                 .text("database_url", &flags.database_url)
                 .unwrap_or_else(|| format!("sqlite:{}", data.join("mailroom.db").display())),
@@ -312,6 +320,7 @@ impl Settings {
                 .unwrap_or(ListenAddress::Off),
             lmtp_socket: found.lmtp_socket(flags),
             tls: found.tls_files(&flags.tls_cert, &flags.tls_key),
+            acme: None,
             trusted_networks: found
                 .parse(
                     "trusted_networks",
@@ -370,6 +379,7 @@ impl Settings {
             sealed_off: false,
             data,
         };
+        settings.acme = found.acme(&flags.acme, &settings);
         if let Err(error) = db::DatabaseUrl::parse(&settings.database_url) {
             found.mistakes.push(format!("database_url: {error}"));
         }
@@ -384,7 +394,8 @@ impl Settings {
         for (name, _) in numbers.iter().filter(|(_, number)| *number == 0) {
             found.mistakes.push(format!("{name}: must be a whole number from 1, not \"0\""));
         }
-        found.mistakes.extend(https::mistakes(&settings));
+        let is_ordered = found.is_acme_on(&flags.acme);
+        found.mistakes.extend(https::mistakes(&settings, is_ordered));
         found.mistakes.extend(replica::mistake(&settings));
         if found.mistakes.is_empty() { Ok(settings) } else { Err(found.mistakes) }
     }

@@ -1,6 +1,7 @@
 //! How the program reaches others and is reached: listeners and clients of HTTP, mail and calendars, sign-in at
 //! providers, names, certificates and object storage.
 
+pub mod acme;
 pub mod calendars;
 pub mod graph;
 pub mod http;

@@ -5,6 +5,7 @@
 //! than the one it runs on marks the copy quiet, so that two installations never work on the same
 //! mailboxes and customers; the mark stays until somebody ends it.
 
+pub mod acme;
 pub mod audit_log;
 pub mod mail_secret;
 pub mod node_files;

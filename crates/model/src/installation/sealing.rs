@@ -124,6 +124,16 @@ pub fn imap_purpose(address: &str) -> String {
     format!("imap {address}")
 }
 
+/// The account at an ACME server, by the address of its directory.
+pub fn acme_account_purpose(directory: &str) -> String {
+    format!("acme account {directory}")
+}
+
+/// The key of the certificate that an ACME server issued for a host.
+pub fn acme_key_purpose(host: &str) -> String {
+    format!("acme key {host}")
+}
+
 /// A secret as it is kept.
 pub fn seal(cx: &Cx<'_>, purpose: &str, secret: &str) -> String {
     cx.sealer.seal(cx.ids, purpose, secret)

@@ -218,6 +218,7 @@ pub const MIGRATIONS: &[Migration] = &[
     both(79, "reports in zones and by mail", include_str!("079_report_zones.sql")),
     both(80, "mailboxes read by Microsoft Graph", include_str!("080_graph.sql")),
     both(81, "samples of suspended workspaces", include_str!("081_suspended_samples.sql")),
+    both(82, "certificates of ACME servers", include_str!("082_acme.sql")),
 ];
 
 /// A step whose statements both databases understand.

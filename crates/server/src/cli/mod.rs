@@ -5,6 +5,7 @@ mod answers;
 mod backups;
 mod booking;
 mod calendar_trial;
+mod certificate;
 mod command;
 mod domain;
 mod imap;
@@ -137,6 +138,9 @@ enum Command {
     /// Print the manual page
     #[command(hide = true)]
     Man,
+    /// The certificate that the server orders from an ACME server
+    #[command(subcommand)]
+    Certificate(certificate::CertificateCommand),
     /// Rebuild the search index
     Reindex(backups::backup::Reindex),
     /// Teams: named sets of people that an inbox can be given to
@@ -262,6 +266,7 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
             reference::print_manual();
             Ok(())
         }
+        Command::Certificate(certificate) => certificate.run(settings).await,
         Command::Reindex(reindex) => reindex.run(settings).await,
         Command::Migrate(output) => Ok(run::migrate(settings, output.json)?),
         Command::Team(team) => team.run(settings).await,

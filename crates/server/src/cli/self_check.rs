@@ -7,16 +7,19 @@ use std::path::Path;
 
 use actions::sign_in::provider_accounts;
 use backup::{BackupPlace, read_passphrase};
+use base::app::App;
 use base::files::private_files::FILE_MODE;
 use base::limits::DAY_MS;
 use base::time::{Clock, Moment, SystemClock};
 use clap::Args;
 use maintenance::load;
+use model::installation::acme;
 use model::installation::installation;
 use model::installation::scheduled_backups::{ScheduledBackups, scheduled_backups};
 use node::storage_check::require_writable;
 use node::vault::KEY_FILE;
 use serde_json::json;
+use transport::acme::AcmeServer;
 use transport::mail_out::RelayTarget;
 use transport::net::tls_certificate::{certificate_facts, self_signed_sentence};
 use transport::oidc::oidc_redirect_uri;
@@ -66,7 +69,10 @@ impl SetupState {
 
 impl SelfCheck {
     pub async fn run(self, settings: &Settings) -> CommandResult {
-        let mut found = vec![folders(settings), key_file(&settings.data), certificate(settings)];
+        let mut found = vec![folders(settings), key_file(&settings.data)];
+        if settings.acme.is_none() {
+            found.push(certificate(settings));
+        }
         found.extend(check_installation(settings).await);
         found.push(public_url(settings));
         found.push(relay(settings));
@@ -147,6 +153,45 @@ fn certificate(settings: &Settings) -> SetupFinding {
     }
 }
 
+/// The certificate that the server orders by itself.
+async fn ordered_certificate(settings: &Settings, app: &App) -> Option<SetupFinding> {
+    let part = "certificate";
+    let config = settings.acme.clone()?;
+    let (host, directory) = (config.host.clone(), config.directory.clone());
+    if let Err(fault) = AcmeServer::new(app.clone(), config) {
+        return Some(finding(part, SetupState::Fault, fault));
+    }
+    let asked = host.clone();
+    let found = match app.store.read(move |tx| acme::certificate(tx, &asked)).await {
+        Ok(found) => found,
+        Err(error) => return Some(finding(part, SetupState::Notice, sentence(error))),
+    };
+    let until = found.as_ref().and_then(|found| found.expires_at);
+    let held = match until {
+        Some(until) => format!("the one of {host} can be used until {}", Moment(until).iso()),
+        None => format!("there is none of {host} yet"),
+    };
+    Some(match found {
+        Some(acme::AcmeCertificate { failures: 1.., failure, next_at, .. }) => {
+            let why = failure.unwrap_or_default();
+            let again = Moment(next_at).iso();
+            let sentence = format!(
+                "{held}; the last order failed: {why}; it is tried again at {again}, or with \
+                 `mailroom certificate renew`"
+            );
+            finding(part, SetupState::Notice, sentence)
+        }
+        Some(acme::AcmeCertificate { next_at, .. }) if until.is_some() => {
+            let sentence = format!("{held} and is renewed at {}", Moment(next_at).iso());
+            finding(part, SetupState::Fine, sentence)
+        }
+        _ => {
+            let sentence = format!("{held}: the server orders it from {directory}");
+            finding(part, SetupState::Notice, sentence)
+        }
+    })
+}
+
 /// The database, the key and the blobs, which are opened together as the server does.
 async fn check_installation(settings: &Settings) -> Vec<SetupFinding> {
     let app = match open_app(settings, "") {
@@ -187,7 +232,8 @@ async fn check_installation(settings: &Settings) -> Vec<SetupFinding> {
     };
     let backups = app.store.read(scheduled_backups).await;
     let backups = backups.map_or_else(|error| Some(broken_backups(sentence(error))), last_backup);
-    [database, workspace, quiet].into_iter().chain(backups).collect()
+    let certificate = ordered_certificate(settings, &app).await;
+    [database, workspace, quiet].into_iter().chain(backups).chain(certificate).collect()
 }
 
 /// How the last scheduled backup went.

@@ -8,6 +8,7 @@ use base::agent_presence::share_agents;
 use base::app::App;
 use base::rate_limit::share_rates;
 use jobs::Worker;
+use node::certificate_orders::CertificateOrders;
 use node::metrics::MetricsListener;
 use node::quiet::QuietMode;
 use node::supervisor::Supervisor;
@@ -15,6 +16,7 @@ use node::watch::Watch;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use transport::acme::AcmeServer;
 use transport::net::tls_certificate::TlsCertificate;
 
 use crate::mail_in::imap::Fetchers;
@@ -56,6 +58,27 @@ pub(super) fn start_backups(settings: &Settings, app: &App, quiet: &QuietMode, t
         let (backups, quiet) = (Arc::clone(&backups), quiet.clone());
         async move { backups.run(quiet, stop).await }
     });
+}
+
+/// Orders the certificate where the settings say so. The one that is there is served from the first connection on.
+pub(super) async fn start_certificate_orders(
+    settings: &Settings,
+    app: &App,
+    certificate: Arc<TlsCertificate>,
+    quiet: &QuietMode,
+    tasks: &Supervisor,
+) -> Result<(), String> {
+    let Some(config) = settings.acme.clone() else { return Ok(()) };
+    let (host, directory) = (config.host.clone(), config.directory.clone());
+    let authority = Arc::new(AcmeServer::new(app.clone(), config)?);
+    let orders = CertificateOrders::new(app.clone(), host, directory, authority, certificate);
+    orders.begin().await.map_err(|error| error.to_string())?;
+    let (orders, quiet) = (Arc::new(orders), quiet.clone());
+    tasks.start("certificate orders", move |stop| {
+        let (orders, quiet) = (Arc::clone(&orders), quiet.clone());
+        async move { orders.run(quiet, stop).await }
+    });
+    Ok(())
 }
 
 /// Runs background jobs and fetches mail, as far as the mode of the moment allows. A fault of one leaves the other.
@@ -138,6 +161,9 @@ pub fn reload_on_hangup(tasks: &Supervisor, certificate: Arc<TlsCertificate>) {
                 tokio::select! {
                     hangup = hangups.recv() => if hangup.is_none() { return },
                     () = stop.cancelled() => return,
+                }
+                if certificate.ordered_for().is_some() {
+                    continue;
                 }
                 match certificate.reload() {
                     Ok(()) => tracing::info!("TLS certificate reloaded"),

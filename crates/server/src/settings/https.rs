@@ -11,7 +11,7 @@ pub(super) const NAMES: &[&str] = &["https_listen", "redirect_listen", "hsts"];
 /// The flags, as they were typed.
 #[derive(Args, Clone, Debug, Default)]
 pub struct HttpsFlags {
-    /// Where to serve HTTPS, with the certificate of MAILROOM_TLS_CERT [default: nowhere]
+    /// Where to serve HTTPS, with the certificate of MAILROOM_TLS_CERT or MAILROOM_ACME [default: nowhere]
     #[arg(long, env = "MAILROOM_HTTPS_LISTEN", global = true, value_name = "ADDRESS")]
     pub https_listen: Option<String>,
     /// Where to lead browsers from HTTP to the public https address [default: nowhere]
@@ -41,10 +41,13 @@ impl SettingSources {
 }
 
 /// What is missing for the listeners to work.
-pub(super) fn mistakes(settings: &Settings) -> Vec<String> {
+pub(super) fn mistakes(settings: &Settings, is_ordered: bool) -> Vec<String> {
     let mut mistakes = Vec::new();
-    if settings.https.https.is_some() && settings.tls.is_none() {
-        mistakes.push("https_listen: needs a certificate: set tls_cert and tls_key".to_owned());
+    if settings.https.https.is_some() && settings.tls.is_none() && !is_ordered {
+        mistakes.push(
+            "https_listen: needs a certificate: set tls_cert and tls_key, or acme to order one"
+                .to_owned(),
+        );
     }
     let is_https =
         settings.public_url.as_ref().is_some_and(|public_url| public_url.starts_with("https://"));

@@ -8,6 +8,7 @@ mod activity;
 mod client;
 mod connections;
 pub mod download;
+mod handshake;
 mod limits;
 pub mod redirect;
 pub mod request_body;
@@ -32,11 +33,11 @@ use metrics::counter;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, sleep_until, timeout};
-use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
+use crate::acme::challenges::ChallengeAnswers;
 use crate::net::listen_address::Networks;
 use crate::net::listening::AcceptPause;
 use crate::net::tls_certificate::TlsCertificate;
@@ -67,6 +68,8 @@ pub struct HttpServer {
     pub proxies: Arc<Networks>,
     /// The certificate of HTTPS; without it the listener speaks HTTP.
     pub tls: Option<Arc<TlsCertificate>>,
+    /// Who answers the certificate authority that asks in a handshake.
+    pub challenges: Option<ChallengeAnswers>,
 }
 
 /// State shared by all connections.
@@ -82,7 +85,7 @@ struct Serving {
 impl Default for HttpServer {
     fn default() -> HttpServer {
         let (limits, proxies) = (HttpLimits::default(), Arc::default());
-        HttpServer { listener: "app", limits, proxies, tls: None }
+        HttpServer { listener: "app", limits, proxies, tls: None, challenges: None }
     }
 }
 
@@ -174,13 +177,12 @@ impl Serving {
         let Some(certificate) = &self.server.tls else {
             return self.exchange(stream, peer, admission).await;
         };
-        // The certificate of the moment, which the connection keeps.
-        let handshake = TlsAcceptor::from(certificate.web_config()).accept(stream);
+        let handshake = handshake::accept(stream, certificate, self.server.challenges.as_ref());
         tokio::select! {
             done = timeout(limits.first_head, handshake) => match done {
-                Ok(Ok(stream)) => self.exchange(stream, peer, admission).await,
-                // Broken off, or no TLS that we speak.
-                Ok(Err(_)) => {}
+                Ok(Some(stream)) => self.exchange(stream, peer, admission).await,
+                // Broken off, no TLS that we speak, or a question that was answered.
+                Ok(None) => {}
                 Err(_) => log_closing("handshake"),
             },
             () = self.stopping.cancelled() => {}

@@ -12,17 +12,24 @@ use axum::http::{HeaderValue, Response, StatusCode, Uri};
 use tokio::net::TcpListener;
 
 use super::{HttpLimits, HttpServer};
+use crate::acme::challenges::ChallengeAnswers;
 
 /// Connections to the listener.
 const CONNECTIONS: usize = 256;
 
-/// Answers every request with the same place under the public URL, until `stop` is ready.
+/// Answers every request but the questions of a certificate authority with the same place under the public URL, until
+/// `stop` is ready.
 pub async fn serve(
     listener: TcpListener,
     public_url: Arc<str>,
+    challenges: Option<&ChallengeAnswers>,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let router = Router::new().fallback(redirect).with_state(public_url);
+    let router = match challenges {
+        Some(challenges) => router.merge(challenges.router()),
+        None => router,
+    };
     let limits =
         HttpLimits { connections: CONNECTIONS, waiting: CONNECTIONS, ..HttpLimits::default() };
     let server = HttpServer { listener: "redirect", limits, ..HttpServer::default() };

@@ -96,6 +96,7 @@ impl SecureListeners {
     pub async fn serve(self, http: HttpServer, router: Router, stopping: CancellationToken) {
         let SecureListeners { hsts, https, redirect, certificate, public_url } = self;
         let stop = stopping.clone().cancelled_owned();
+        let challenges = http.challenges.clone();
         let https = async move {
             let Some(listener) = https else { return Ok(()) };
             let server = HttpServer { listener: "https", tls: Some(certificate), ..http };
@@ -103,7 +104,8 @@ impl SecureListeners {
         };
         let redirect = async move {
             let Some(listener) = redirect else { return Ok(()) };
-            redirect::serve(listener, public_url, stopping.cancelled_owned()).await
+            let stop = stopping.cancelled_owned();
+            redirect::serve(listener, public_url, challenges.as_ref(), stop).await
         };
         let (https, redirect) = tokio::join!(https, redirect);
         if let Err(error) = https.and(redirect) {

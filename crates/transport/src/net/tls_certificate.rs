@@ -1,5 +1,5 @@
-//! The TLS certificate of our listeners, configured or self-signed. Files that change are read again, and
-//! those that are broken leave the certificate as it was.
+//! The TLS certificate of our listeners, configured, issued to this server or self-signed. Files that change are
+//! read again, and those that are broken leave the certificate as it was.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -23,6 +23,8 @@ use crate::net::der::{SEQUENCE, any, element};
 pub const OWN_FILE: &str = "smtp-tls.pem";
 /// So long before its end a certificate is said to end, in milliseconds.
 pub const SOON_MS: i64 = 14 * 24 * 60 * 60 * 1_000;
+/// One that is renewed by itself is said to end in the last part of its lifetime, which may be shorter than that.
+const LAST_PART: i64 = 6;
 /// How often it is looked whether the files have changed.
 const LOOKED_EVERY: Duration = Duration::from_secs(5);
 
@@ -36,10 +38,9 @@ const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 const VERSION: u8 = 0xa0;
 
-/// A certificate that can be reloaded at runtime.
+/// A certificate that can be replaced at runtime.
 pub struct TlsCertificate {
-    cert: PathBuf,
-    key: PathBuf,
+    origin: CertificateOrigin,
     current: RwLock<LoadedCertificate>,
     /// The files as they were when they were last read, well or not.
     seen: Mutex<FileMarks>,
@@ -52,7 +53,16 @@ struct LoadedCertificate {
     mail: Arc<ServerConfig>,
     web: Arc<ServerConfig>,
     expires: Option<Timestamp>,
+    /// So long before its end it is said to end, in milliseconds.
+    soon_ms: i64,
     is_self_signed: bool,
+}
+
+/// How a certificate is replaced.
+enum CertificateOrigin {
+    Files(PathBuf, PathBuf),
+    /// It is ordered for a host and [installed](TlsCertificate::install).
+    Ordered(String),
 }
 
 /// What tells that the files are others than before.
@@ -67,13 +77,15 @@ pub enum CertificateSource {
     },
     /// Self-signed, created once in this folder.
     SelfSigned(PathBuf),
+    /// Ordered by this server; until it is [installed](TlsCertificate::install), the self-signed one of this folder.
+    Ordered(PathBuf),
 }
 
 /// Loads the certificate, or creates a self-signed one. Senders encrypt with either; few verify it.
 pub fn certificate(source: &CertificateSource, name: &str) -> Result<Arc<TlsCertificate>, String> {
     let (cert, key) = match source {
         CertificateSource::Files { cert, key } => (cert.clone(), key.clone()),
-        CertificateSource::SelfSigned(folder) => {
+        CertificateSource::SelfSigned(folder) | CertificateSource::Ordered(folder) => {
             let own = folder.join(OWN_FILE);
             if !own.exists() {
                 make(&own, name).map_err(|error| format!("{}: {error}", own.display()))?;
@@ -86,8 +98,12 @@ pub fn certificate(source: &CertificateSource, name: &str) -> Result<Arc<TlsCert
     if loaded.is_self_signed && matches!(source, CertificateSource::Files { .. }) {
         tracing::warn!("{}", self_signed_sentence(&cert));
     }
+    let origin = match source {
+        CertificateSource::Ordered(_) => CertificateOrigin::Ordered(name.to_owned()),
+        _ => CertificateOrigin::Files(cert, key),
+    };
     let current = RwLock::new(loaded);
-    Ok(Arc::new(TlsCertificate { cert, key, current, seen, is_failing: AtomicBool::new(false) }))
+    Ok(Arc::new(TlsCertificate { origin, current, seen, is_failing: AtomicBool::new(false) }))
 }
 
 impl TlsCertificate {
@@ -115,17 +131,35 @@ impl TlsCertificate {
         let left = expires.as_millisecond() - now;
         match left {
             ..=0 => Some("the TLS certificate has ended".into()),
-            1..SOON_MS => {
+            left if left < self.current().soon_ms => {
                 Some(format!("the TLS certificate ends soon, on {}", expires.strftime("%Y-%m-%d")))
             }
             _ => None,
         }
     }
 
-    /// Reloads the files. On failure the old certificate stays, and the sentence says why.
+    /// Serves a certificate that was issued to this server from the next connection on: the chain and its key as PEM.
+    /// One that cannot be used leaves the old one.
+    pub fn install(&self, chain: &str, key: &str) -> Result<(), String> {
+        let loaded = parse_issued(chain, key)?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = loaded;
+        self.report();
+        Ok(())
+    }
+
+    /// The host for which it is ordered; `None` where it is read from files.
+    pub fn ordered_for(&self) -> Option<&str> {
+        match &self.origin {
+            CertificateOrigin::Files(..) => None,
+            CertificateOrigin::Ordered(host) => Some(host),
+        }
+    }
+
+    /// Reloads the files, if there are any. On failure the old certificate stays, and the sentence says why.
     pub fn reload(&self) -> Result<(), String> {
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = marks(&self.cert, &self.key);
-        let read = load(&self.cert, &self.key);
+        let CertificateOrigin::Files(cert, key) = &self.origin else { return Ok(()) };
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = marks(cert, key);
+        let read = load(cert, key);
         gauge!("mailroom_tls_reload_failing").set(if read.is_ok() { 0.0 } else { 1.0 });
         self.is_failing.store(read.is_err(), Ordering::Relaxed);
         if read.is_err() {
@@ -138,8 +172,9 @@ impl TlsCertificate {
 
     /// Reloads the files when they are others than before; answers whether they were read.
     pub fn reload_if_changed(&self) -> Result<bool, String> {
+        let CertificateOrigin::Files(cert, key) = &self.origin else { return Ok(false) };
         let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if marks(&self.cert, &self.key) == seen {
+        if marks(cert, key) == seen {
             return Ok(false);
         }
         self.reload().map(|()| true)
@@ -191,6 +226,12 @@ pub fn certificate_facts(cert: &Path, key: &Path) -> Result<CertificateFacts, St
     Ok(CertificateFacts { expires, is_self_signed })
 }
 
+/// When a certificate that was issued to this server ends. The error says why it cannot be used.
+pub fn issued_until(chain: &str, key: &str) -> Result<Timestamp, String> {
+    let ends = parse_issued(chain, key)?.expires;
+    ends.ok_or_else(|| "the certificate does not say when it ends".to_owned())
+}
+
 /// Names the file of a certificate that nobody vouches for.
 pub fn self_signed_sentence(cert: &Path) -> String {
     format!(
@@ -228,17 +269,38 @@ fn load(cert: &Path, key: &Path) -> Result<LoadedCertificate, String> {
             key.display()
         )
     })?;
-    let expires = chain.first().and_then(|first| not_after(first));
+    load_pair(chain, secret).map_err(|error| refused_pair(cert, key, &error))
+}
+
+/// A certificate that was issued to this server, and its key.
+fn parse_issued(chain: &str, key: &str) -> Result<LoadedCertificate, String> {
+    let chain: Vec<_> = CertificateDer::pem_slice_iter(chain.as_bytes())
+        .collect::<Result<_, _>>()
+        .map_err(|error| format!("the certificate is no PEM: {error}"))?;
+    let key = PrivateKeyDer::from_pem_slice(key.as_bytes())
+        .map_err(|error| format!("the key of the certificate is no PEM: {error}"))?;
+    let validity = chain.first().and_then(|first| validity(first));
+    let loaded = load_pair(chain, key)
+        .map_err(|error| format!("the certificate cannot be used: {error}"))?;
+    let lifetime =
+        validity.map_or(i64::MAX, |(from, until)| until.as_millisecond() - from.as_millisecond());
+    Ok(LoadedCertificate { soon_ms: SOON_MS.min(lifetime / LAST_PART), ..loaded })
+}
+
+fn load_pair(
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> Result<LoadedCertificate, rustls::Error> {
+    let expires = chain.first().and_then(|first| validity(first)).map(|(_, until)| until);
     let is_self_signed = chain.first().and_then(|first| names_itself(first)).unwrap_or(false);
     let mail = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?
+        .with_safe_default_protocol_versions()?
         .with_no_client_auth()
-        .with_single_cert(chain, secret)
-        .map_err(|error| refused_pair(cert, key, &error))?;
+        .with_single_cert(chain, key)?;
     let mut web = mail.clone();
     web.alpn_protocols = HTTP_PROTOCOLS.map(<[u8]>::to_vec).to_vec();
-    Ok(LoadedCertificate { mail: Arc::new(mail), web: Arc::new(web), expires, is_self_signed })
+    let (mail, web) = (Arc::new(mail), Arc::new(web));
+    Ok(LoadedCertificate { mail, web, expires, soon_ms: SOON_MS, is_self_signed })
 }
 
 fn read_pem(setting: &str, path: &Path) -> Result<Vec<u8>, String> {
@@ -263,14 +325,19 @@ fn refused_pair(cert: &Path, key: &Path, error: &rustls::Error) -> String {
     }
 }
 
-/// The end of a certificate's validity (RFC 5280, section 4.1.2.5).
-fn not_after(der: &[u8]) -> Option<Timestamp> {
+/// The beginning and the end of a certificate's validity (RFC 5280, section 4.1.2.5).
+fn validity(der: &[u8]) -> Option<(Timestamp, Timestamp)> {
     let (_, rest) = any(issuer_and_rest(der)?)?;
     let (validity, _) = element(rest, SEQUENCE)?;
     let (_, end) = any(validity)?;
-    let (text, _) = any(end)?;
+    Some((time(validity)?, time(end)?))
+}
+
+/// The time that stands first.
+fn time(der: &[u8]) -> Option<Timestamp> {
+    let (text, _) = any(der)?;
     let text = std::str::from_utf8(text).ok()?.strip_suffix('Z')?;
-    let century = match *end.first()? {
+    let century = match *der.first()? {
         UTC_TIME if text.get(..2)? < "50" => "20",
         UTC_TIME => "19",
         GENERALIZED_TIME => "",
@@ -357,5 +424,32 @@ mod tests {
         fs::remove_file(&cert).unwrap();
         assert!(certificate.reload_if_changed().is_err());
         assert!(year() == "2055-03-04" && Arc::ptr_eq(&before, &certificate.web_config()));
+    }
+
+    #[test]
+    fn an_issued_certificate_replaces_the_self_signed_one_and_a_broken_one_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = CertificateSource::Ordered(folder.path().into());
+        let certificate = certificate(&source, "mail.example.test").unwrap();
+        let self_signed = certificate.web_config();
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec!["mail.example.test".into()]).unwrap();
+        params.not_before = date_time_ymd(2031, 3, 1);
+        params.not_after = date_time_ymd(2031, 3, 7);
+        let chain = params.self_signed(&key).unwrap().pem();
+        let other_key = KeyPair::generate().unwrap().serialize_pem();
+        assert!(certificate.install(&chain, &other_key).is_err());
+        assert!(certificate.install("", &key.serialize_pem()).is_err());
+        assert!(Arc::ptr_eq(&self_signed, &certificate.web_config()));
+        certificate.install(&chain, &key.serialize_pem()).unwrap();
+        assert!(!Arc::ptr_eq(&self_signed, &certificate.web_config()));
+        // The self-signed file is not read again.
+        assert_eq!((certificate.reload(), certificate.reload_if_changed()), (Ok(()), Ok(false)));
+        let ends = issued_until(&chain, &key.serialize_pem()).unwrap();
+        assert_eq!(certificate.expires(), Some(ends));
+        // Six days: it is said to end on the last of them.
+        let hours_before = |hours: i64| ends.as_millisecond() - hours * 60 * 60 * 1_000;
+        assert_eq!(certificate.problem(hours_before(25)), None);
+        assert!(certificate.problem(hours_before(23)).is_some());
     }
 }

@@ -86,7 +86,7 @@ async fn http_leads_to_the_same_place_under_the_public_url() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let url = Arc::from("https://mail.example.test");
-    tokio::spawn(redirect::serve(listener, url, std::future::pending()));
+    tokio::spawn(redirect::serve(listener, url, None, std::future::pending()));
     for (target, status, location) in [
         ("/inbox?view=1", "308", "location: https://mail.example.test/inbox?view=1\r\n"),
         ("//evil.test/", "308", "location: https://mail.example.test//evil.test/\r\n"),

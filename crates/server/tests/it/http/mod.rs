@@ -1,5 +1,6 @@
 //! HTTP over real sockets: silent clients, many of them, and a server that stops.
 
+mod challenges;
 mod deadlines;
 mod https;
 mod program;

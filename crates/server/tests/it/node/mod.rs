@@ -1,6 +1,7 @@
 //! One process of the service: health, outages, a standby, quiet mode, several nodes and what is kept secret.
 
 mod alerts;
+mod certificate_orders;
 mod health;
 mod log_lines;
 mod nodes;

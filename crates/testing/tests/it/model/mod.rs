@@ -1,5 +1,6 @@
 //! Rows and events that several actions share.
 
+mod acme;
 mod agent_judgement;
 mod booking_access;
 mod booking_answers;

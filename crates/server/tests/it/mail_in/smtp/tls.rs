@@ -49,16 +49,20 @@ pub fn certificate_of(client: Client<TlsStream<TcpStream>>) -> Vec<u8> {
 
 /// Goes on encrypted without verifying the server, whose certificate is self-signed.
 pub async fn encrypted(client: Client<TcpStream>) -> Client<TlsStream<TcpStream>> {
+    let name = ServerName::try_from("mail.acme.example").unwrap();
+    let connector = TlsConnector::from(Arc::new(trusting_anyone()));
+    Client::over(connector.connect(name, client.into_inner()).await.unwrap())
+}
+
+/// What a client that verifies nobody connects with.
+pub fn trusting_anyone() -> ClientConfig {
     let provider = Arc::new(ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider.clone())
+    ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .unwrap()
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(Anyone(provider)))
-        .with_no_client_auth();
-    let name = ServerName::try_from("mail.acme.example").unwrap();
-    let connector = TlsConnector::from(Arc::new(config));
-    Client::over(connector.connect(name, client.into_inner()).await.unwrap())
+        .with_no_client_auth()
 }
 
 /// Takes every certificate, as most mail servers do, but checks that the other side has its key.
