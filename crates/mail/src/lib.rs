@@ -52,7 +52,9 @@ pub use crate::outgoing::compose::{
     AutoSubmission, CalendarEntry, ComposedMail, InlineFile, compose,
 };
 pub use crate::outgoing::dkim::{DkimKey, dkim_record, dkim_sign};
-pub use crate::outgoing::mail_look::{MailLogo, MailLook, MailSection, MailSectionRow};
+pub use crate::outgoing::mail_look::{
+    MailLogo, MailLook, MailSection, MailSectionRow, begins_right_to_left,
+};
 pub use crate::outgoing::message_body::{
     EarlierWords, MessageBody, QuotedMail, QuotedMailRole, shown_address,
 };

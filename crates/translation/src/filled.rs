@@ -1,9 +1,16 @@
 //! A text whose places are filled one after the other, as templates do it.
 
+use std::borrow::Cow;
 use std::ops::{Deref, Range};
 use std::{fmt, iter};
 
+use crate::current;
 use crate::plurals::{form_for, split_place};
+
+/// Around a value in a line that runs from right to left: its own direction is that of its first letter, and it
+/// does not reorder what stands beside it (UAX 9, FSI and PDI).
+const ISOLATE: &str = "\u{2068}";
+const END_OF_ISOLATE: &str = "\u{2069}";
 
 /// A text with some of its places filled. What a value itself says is never taken for a place.
 #[derive(Clone, Debug, Default)]
@@ -14,9 +21,14 @@ pub struct InterpolatedText {
 }
 
 impl InterpolatedText {
-    /// Fills every place of a name: `{name}`, and `{name|form|forms}` with the form that fits the value.
+    /// Fills every place of a name: `{name}`, and `{name|form|forms}` with the form that fits the value. Where the
+    /// reader's language is written from right to left, a value is isolated from the words around it.
     pub fn with(self, name: &str, value: &dyn fmt::Display) -> InterpolatedText {
         let value = value.to_string();
+        let shown = match current().is_right_to_left() {
+            true => Cow::Owned(format!("{ISOLATE}{value}{END_OF_ISOLATE}")),
+            false => Cow::Borrowed(value.as_str()),
+        };
         let mut filled = InterpolatedText::default();
         let mut from = 0;
         let end = self.text.len()..self.text.len();
@@ -24,7 +36,10 @@ impl InterpolatedText {
             let mut words = &self.text[from..known.start];
             while let Some((before, forms, after)) = next_place(words, name) {
                 filled.text.push_str(before);
-                filled.push_value(forms.map_or(value.as_str(), |forms| form_for(&value, forms)));
+                match forms {
+                    Some(forms) => filled.push_value(&form_for(&value, forms)),
+                    None => filled.push_value(&shown),
+                }
                 words = after;
             }
             filled.text.push_str(words);
@@ -73,6 +88,7 @@ impl fmt::Display for InterpolatedText {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Language, Reader};
 
     #[test]
     fn a_value_is_never_taken_for_a_place() {
@@ -83,5 +99,17 @@ mod tests {
         assert_eq!(&*InterpolatedText::from("").with("n", &3), "");
         let counted = InterpolatedText::from("{n} {n|plik|pliki|plików}, {n|x|y}");
         assert_eq!(&*counted.with("n", &2), "2 pliki, y");
+    }
+
+    #[test]
+    fn a_value_between_words_from_right_to_left_is_isolated() {
+        let arabic = Language::parse("ar").unwrap();
+        Reader::new(arabic).run(|| {
+            let text = InterpolatedText::from("من {name}: {n|واحد|اثنان|# أيام|# يومًا|# يوم}");
+            let text = text.with("name", &"Ann (2)").with("n", &3);
+            assert_eq!(&*text, "من \u{2068}Ann (2)\u{2069}: 3 أيام");
+        });
+        let text = InterpolatedText::from("From {name}").with("name", &"Ann");
+        assert_eq!(&*text, "From Ann");
     }
 }

@@ -23,6 +23,20 @@ tokio::task_local! {
     static READER: Reader;
 }
 
+/// Codes of the languages that are written from right to left. Answers of a team can be in more languages than there
+/// are catalogues.
+const RIGHT_TO_LEFT: [&str; 4] = ["ar", "fa", "he", "ur"];
+
+/// Whether the language of this code is written from right to left.
+pub fn is_right_to_left(code: &str) -> bool {
+    RIGHT_TO_LEFT.contains(&code)
+}
+
+/// Which way the lines of a language run, as the attribute `dir` of HTML says it.
+pub fn direction(code: &str) -> &'static str {
+    if is_right_to_left(code) { "rtl" } else { "ltr" }
+}
+
 /// A language that somebody is spoken to in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Language(usize);
@@ -63,6 +77,10 @@ impl Language {
     /// `de`.
     pub fn code(self) -> &'static str {
         self.catalogue().map_or("en", |catalogue| &catalogue.code)
+    }
+
+    pub fn is_right_to_left(self) -> bool {
+        is_right_to_left(self.code())
     }
 
     /// The name that its speakers give it: `Deutsch`.
@@ -200,7 +218,8 @@ pub fn sentence(english: &str) -> Cow<'_, str> {
 }
 
 /// A text with its values in the places that bear their names: `{name}`. A place with forms, `{n|file|files}`, takes
-/// the form of a word that fits the value.
+/// the form of a word that fits the value. Values are not isolated: a mark beside a link of a mail would become a part
+/// of the link.
 pub fn fill(text: &str, values: &[(&str, &dyn Display)]) -> String {
     let mut filled = String::with_capacity(text.len() + 16 * values.len());
     let mut rest = text;
@@ -218,7 +237,7 @@ pub fn fill(text: &str, values: &[(&str, &dyn Display)]) -> String {
                 rest = after;
             }
             Some((number, Some(forms), after)) => {
-                filled.push_str(plurals::form_for(&number.to_string(), forms));
+                filled.push_str(&plurals::form_for(&number.to_string(), forms));
                 rest = after;
             }
             None => {
@@ -320,6 +339,16 @@ mod tests {
         let code = |found: Option<Language>| found.map(Language::code);
         assert_eq!(code(Language::from_accept_language(field)), Some("de"));
         assert_eq!(code(Language::of_customer_from_accept_language(field)), Some("pl"));
+    }
+
+    #[test]
+    fn lines_of_some_languages_run_from_right_to_left() {
+        let found: Vec<&str> = Language::all()
+            .filter(|language| language.is_right_to_left())
+            .map(Language::code)
+            .collect();
+        assert_eq!(found, ["ar"]);
+        assert_eq!((direction("he"), direction("de"), direction("")), ("rtl", "ltr", "ltr"));
     }
 
     #[test]

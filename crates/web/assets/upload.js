@@ -64,7 +64,8 @@ function next() {
 
 function lineFor(want, file) {
   const line = element("div", "got");
-  const name = element("span", "name", file.name);
+  const name = element("span", "name");
+  name.append(element("bdi", "", file.name));
   const told = element("span", "quiet", t("Waiting"));
   const bar = element("progress", "meter");
   bar.max = file.size || 1;

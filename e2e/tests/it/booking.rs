@@ -106,7 +106,7 @@ impl Guest {
 
 impl TestServer {
     /// What the sample workspace's customers can book.
-    async fn booking_type(&self) -> BookingType {
+    pub(crate) async fn booking_type(&self) -> BookingType {
         let read = self.app.act(&self.ines, |tx, cx| types::list(tx, cx.actor));
         read.await.unwrap().into_iter().find(|kind| kind.circle.is_team()).unwrap()
     }

@@ -19,6 +19,7 @@ mod plain;
 mod protecting;
 mod reading;
 mod rich_text;
+mod right_to_left;
 mod rules;
 mod send_later;
 mod sorting;

@@ -14,7 +14,7 @@ use crate::support::browser::{Browser, Kind};
 use crate::support::test_server::TestServer;
 
 /// A request for these documents: the conversation and the page's address.
-async fn asked(server: &TestServer, labels: &[&str]) -> (String, String) {
+pub(crate) async fn asked(server: &TestServer, labels: &[&str]) -> (String, String) {
     let received = server.mail("ann@shop.example Ann Shopper", "Lamps", "Hello", None).await;
     let id = received.conversation.to_string();
     let item = |label: &&str| DocumentItemInput {
@@ -40,14 +40,14 @@ async fn asked(server: &TestServer, labels: &[&str]) -> (String, String) {
 }
 
 /// Files on the disk, as somebody has them.
-struct Papers(tempfile::TempDir);
+pub(crate) struct Papers(tempfile::TempDir);
 
 impl Papers {
-    fn new() -> Papers {
+    pub(crate) fn new() -> Papers {
         Papers(tempfile::tempdir().unwrap())
     }
 
-    fn pdf(&self, name: &str) -> String {
+    pub(crate) fn pdf(&self, name: &str) -> String {
         self.put(name, &model::documents::pdf::sheet("PAPER", &[name]))
     }
 
@@ -65,7 +65,7 @@ impl Papers {
     }
 }
 
-async fn choose(browser: &Browser, item: usize, path: &str) {
+pub(crate) async fn choose(browser: &Browser, item: usize, path: &str) {
     let input = browser.find(&format!("#item-{item} .drop input")).await;
     input.send_keys(path).await.unwrap();
 }

@@ -1,4 +1,4 @@
-//! What the languages of help pages call themselves, and which are written from right to left.
+//! What the languages of help pages call themselves, and which of them a browser asks for.
 
 /// Codes and names.
 const NAMES: [(&str, &str); 28] = [
@@ -32,17 +32,10 @@ const NAMES: [(&str, &str); 28] = [
     ("zh", "中文"),
 ];
 
-const RIGHT_TO_LEFT: [&str; 4] = ["ar", "fa", "he", "ur"];
-
 /// A language in its own words; its code in capitals where they are not known.
 pub fn name(code: &str) -> String {
     let known = NAMES.iter().find(|(one, _)| *one == code);
     known.map_or_else(|| code.to_uppercase(), |(_, name)| (*name).to_owned())
-}
-
-/// The direction of its lines.
-pub fn direction(code: &str) -> &'static str {
-    if RIGHT_TO_LEFT.contains(&code) { "rtl" } else { "ltr" }
 }
 
 /// The first of these languages that a browser asks for.
@@ -82,6 +75,5 @@ mod tests {
             assert_eq!(choose_language(accepted, &there), language, "{accepted}");
         }
         assert_eq!((name("de").as_str(), name("xx").as_str()), ("Deutsch", "XX"));
-        assert_eq!((direction("ar"), direction("de")), ("rtl", "ltr"));
     }
 }

@@ -61,7 +61,7 @@ impl HelpFrame {
             home: format!("{}/{language}", site.root()),
             root: site.root(),
             language: language.clone(),
-            direction: languages::direction(language),
+            direction: translation::direction(language),
             canonical: format!("{base}{path}"),
             alternates: alternates
                 .map(|(code, path)| (code.clone(), format!("{base}{path}")))

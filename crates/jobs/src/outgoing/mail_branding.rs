@@ -5,6 +5,7 @@ use base::error::Result;
 use db::Tx;
 use mail::{Attachment, InlineFile, MailLogo, MailLook, MessageBody, PictureUrls};
 use model::branding::{self, Branding};
+use translation::Language;
 
 /// What a mail takes from its workspace.
 pub(crate) struct MailBranding {
@@ -12,6 +13,7 @@ pub(crate) struct MailBranding {
     firm: String,
     /// The code of the language that the mail is in; empty where that is not known.
     language: String,
+    is_right_to_left: bool,
     logo: Option<InlineFile>,
 }
 
@@ -35,11 +37,17 @@ impl MailBranding {
                 bytes,
             },
         });
-        Ok(MailBranding { branding, firm, language: String::new(), logo })
+        Ok(MailBranding { branding, firm, language: String::new(), is_right_to_left: false, logo })
     }
 
-    pub fn in_language(self, code: Option<String>) -> MailBranding {
-        MailBranding { language: code.unwrap_or_default(), ..self }
+    pub fn in_language(self, code: &str) -> MailBranding {
+        let is_right_to_left = translation::is_right_to_left(code);
+        MailBranding { language: code.to_owned(), is_right_to_left, ..self }
+    }
+
+    /// For a mail whose language is not known, with lines of ours in this one.
+    pub fn in_direction_of(self, language: Language) -> MailBranding {
+        MailBranding { is_right_to_left: language.is_right_to_left(), ..self }
     }
 
     pub fn look(&self) -> MailLook<'_> {
@@ -47,6 +55,7 @@ impl MailBranding {
         let pixels = |size: i64| u32::try_from(size).unwrap_or(1);
         MailLook {
             language: &self.language,
+            is_right_to_left: self.is_right_to_left,
             colour: Some(self.branding.colour.as_str()).filter(|colour| !colour.is_empty()),
             logo: self.logo.as_ref().map(|logo| MailLogo {
                 content_id: &logo.content_id,
@@ -57,7 +66,7 @@ impl MailBranding {
         }
     }
 
-    /// The HTML of a plain text.
+    /// The HTML of a plain text, which runs as its first letter does.
     pub fn html(&self, text: &str) -> String {
         let body = MessageBody {
             text,
@@ -66,7 +75,7 @@ impl MailBranding {
             earlier: None,
             pictures: PictureUrls { before: "", behind: "" },
             sections: &[],
-            look: self.look(),
+            look: MailLook { is_right_to_left: mail::begins_right_to_left(text), ..self.look() },
         };
         body.html()
     }

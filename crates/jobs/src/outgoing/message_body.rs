@@ -56,7 +56,13 @@ pub(crate) fn of_message(
     let (earlier, earlier_pictures) = quoted_below(tx, cx, stored)?;
     let sections = sections(tx, cx, message, stored)?;
     let branding = MailBranding::load(tx, ws, stored.domain)?;
-    let branding = branding.in_language(language_code(tx, ws, stored.conversation)?);
+    let branding = match language_code(tx, ws, stored.conversation)? {
+        Some(code) => branding.in_language(&code),
+        None => {
+            let reader = mail_language::of_conversation(tx, ws, stored.conversation)?;
+            branding.in_direction_of(reader.language())
+        }
+    };
     let behind = format!("@{}", stored.domain);
     let body = MessageBody {
         text: stored.text,

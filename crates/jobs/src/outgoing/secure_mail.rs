@@ -35,8 +35,9 @@ pub(crate) fn letters(
         &[&ws, message],
     )?;
     let times = LocalTimes::of_conversation(tx, ws, &conversation)?;
-    let branding = MailBranding::load(tx, ws, stored.domain)?;
     let reader = mail_language::of_conversation(tx, ws, &conversation)?;
+    let branding = MailBranding::load(tx, ws, stored.domain)?;
+    let branding = branding.in_language(reader.language().code());
     let until = reader.run(|| times.moment(expires_at.unwrap_or(cx.now)));
     let mut letters: Vec<(Address, ComposedBody)> = Vec::with_capacity(recipients.len());
     for party in recipients {

@@ -24,6 +24,9 @@ const BUTTON_COLOUR: &str = "#0b5c61";
 pub struct MailLook<'a> {
     /// The code of the language that it is in; empty where that is not known.
     pub language: &'a str,
+    /// True where that language is written from right to left. A paragraph in another language keeps its own
+    /// direction.
+    pub is_right_to_left: bool,
     /// The colour of links and buttons as `#0b5c61`, on which white words can be read.
     pub colour: Option<&'a str>,
     pub logo: Option<MailLogo<'a>>,
@@ -73,6 +76,9 @@ impl MailLook<'_> {
             escape(&mut html, self.language);
             html.push('"');
         }
+        if self.is_right_to_left {
+            html.push_str(" dir=\"rtl\"");
+        }
         html.push_str(
             "><head><meta charset=\"utf-8\">\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
@@ -93,8 +99,9 @@ impl MailLook<'_> {
         html
     }
 
-    /// HTML of a text with its links in the workspace's colour and no picture wider than the column. What an
-    /// attribute says may look like an element, and stays as it is: a text of ours has its `<` escaped elsewhere.
+    /// HTML of a text with its links in the workspace's colour, no picture wider than the column, and in a mail from
+    /// right to left paragraphs that find their own direction. What an attribute says may look like an element, and
+    /// stays as it is: a text of ours has its `<` escaped elsewhere.
     pub(crate) fn dress(&self, html: &str) -> String {
         let link = self.colour.map(|colour| format!("<a style=\"color:{colour}\" href="));
         let mut dressed = String::with_capacity(html.len());
@@ -107,6 +114,7 @@ impl MailLook<'_> {
             {
                 (Some(said), _) => Some(("<img style=\"max-width:100%;height:auto\" src=", said)),
                 (_, Some(said)) => link.as_deref().map(|link| (link, said)),
+                (None, None) if element == "<p>" => Some((self.paragraph(), "")),
                 (None, None) => None,
             };
             let (begin, said) = style.unwrap_or(("", element));
@@ -142,8 +150,28 @@ impl MailLook<'_> {
         html.push_str("</div>");
     }
 
+    /// What begins a paragraph.
+    fn paragraph(&self) -> &'static str {
+        if self.is_right_to_left { "<p dir=\"auto\">" } else { "<p>" }
+    }
+
+    /// What begins the quotation of a mail that is answered: its line stands where its lines begin. Mail programs fold
+    /// what has this class, or is a quotation that cites.
+    pub(crate) fn quotation(&self) -> &'static str {
+        match self.is_right_to_left {
+            true => {
+                "<blockquote dir=\"auto\" class=\"gmail_quote\" type=\"cite\" \
+                 style=\"margin:0 .8ex 0 0;border-right:1px solid #ccc;padding-right:1ex\">"
+            }
+            false => {
+                "<blockquote class=\"gmail_quote\" type=\"cite\" \
+                 style=\"margin:0 0 0 .8ex;border-left:1px solid #ccc;padding-left:1ex\">"
+            }
+        }
+    }
+
     pub(crate) fn write_section(&self, html: &mut String, section: &MailSection) {
-        html.push_str("<p>");
+        html.push_str(self.paragraph());
         escape(html, &section.heading);
         html.push_str("</p>");
         if !section.rows.is_empty() {
@@ -157,7 +185,7 @@ impl MailLook<'_> {
             html.push_str("</table>");
         }
         if !section.remark.is_empty() {
-            html.push_str("<p>");
+            html.push_str(self.paragraph());
             escape(html, &section.remark);
             html.push_str("</p>");
         }
@@ -205,6 +233,13 @@ impl MailLook<'_> {
     }
 }
 
+/// True where the first letter of a text belongs to a script that runs from right to left (UAX 9, P2 and P3).
+pub fn begins_right_to_left(text: &str) -> bool {
+    let letter = text.chars().find(|letter| letter.is_alphabetic());
+    let blocks = ['\u{590}'..='\u{8ff}', '\u{fb1d}'..='\u{fdff}', '\u{fe70}'..='\u{feff}'];
+    letter.is_some_and(|letter| blocks.iter().any(|block| block.contains(&letter)))
+}
+
 /// Bytes of the element that a text begins with: up to a `>` that stands in no quotation marks.
 fn element_length(html: &str) -> usize {
     let mut is_quoted = false;
@@ -222,7 +257,12 @@ mod tests {
 
     fn look<'a>() -> MailLook<'a> {
         let logo = MailLogo { content_id: "logo@x.example", name: "A & B", width: 120, height: 40 };
-        MailLook { language: "de", colour: Some("#7a4a12"), logo: Some(logo) }
+        MailLook {
+            language: "de",
+            is_right_to_left: false,
+            colour: Some("#7a4a12"),
+            logo: Some(logo),
+        }
     }
 
     fn section() -> MailSection {
@@ -282,6 +322,33 @@ mod tests {
         assert!(html.ends_with("<![endif]--><blockquote>old</blockquote></body></html>"), "{html}");
         let plain = MailLook::default().document("<p>Hi</p>", "");
         assert!(plain.starts_with("<!DOCTYPE html><html><head>"), "{plain}");
+    }
+
+    #[test]
+    fn a_mail_from_right_to_left_says_so_and_its_paragraphs_keep_their_own_direction() {
+        let arabic = MailLook { language: "ar", is_right_to_left: true, ..MailLook::default() };
+        let mut written = arabic.dress("<p>Hello</p><pre>x</pre>");
+        arabic.write_section(&mut written, &section());
+        let html = arabic.document(&written, arabic.quotation());
+        assert!(html.starts_with("<!DOCTYPE html><html lang=\"ar\" dir=\"rtl\"><head>"), "{html}");
+        assert!(html.contains("<p dir=\"auto\">Hello</p><pre>x</pre>"), "{html}");
+        assert!(html.contains("<p dir=\"auto\">What we need"), "{html}");
+        assert!(html.contains("border-right:1px solid") && !html.contains("border-left"), "{html}");
+        assert!(!whole().contains(" dir="), "a mail from left to right says nothing of it");
+    }
+
+    #[test]
+    fn the_first_letter_of_a_text_says_which_way_it_runs() {
+        for (text, expected) in [
+            ("مرحبًا Ann،", true),
+            ("2 (مواعيد)", true),
+            ("שלום", true),
+            ("Ann، مرحبًا", false),
+            ("Привет", false),
+            ("12:30", false),
+        ] {
+            assert_eq!(begins_right_to_left(text), expected, "{text}");
+        }
     }
 
     #[test]

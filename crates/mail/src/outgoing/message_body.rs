@@ -92,7 +92,7 @@ impl MessageBody<'_> {
         self.look.write_signature(&mut written, &signature);
         let mut earlier = String::new();
         if let Some(mail) = self.earlier {
-            mail.write_html(&mut earlier);
+            mail.write_html(&mut earlier, &self.look);
         }
         self.look.document(&written, &earlier)
     }
@@ -150,8 +150,8 @@ impl QuotedMail {
         }
     }
 
-    /// Mail programs fold what has this class, or is a quotation that cites.
-    fn write_html(&self, out: &mut String) {
+    /// Mail programs fold what has this class.
+    fn write_html(&self, out: &mut String, look: &MailLook<'_>) {
         out.push_str("<br><div class=\"gmail_quote\"><div class=\"gmail_attr\">");
         for (number, line) in self.lead().iter().enumerate() {
             if number > 0 {
@@ -168,10 +168,7 @@ impl QuotedMail {
                 self.write_words(out);
             }
             QuotedMailRole::Answered => {
-                out.push_str(
-                    "<blockquote class=\"gmail_quote\" type=\"cite\" style=\"margin:0 0 0 .8ex;\
-                     border-left:1px solid #ccc;padding-left:1ex\">",
-                );
+                out.push_str(look.quotation());
                 self.write_words(out);
                 out.push_str("</blockquote>");
             }
@@ -302,6 +299,8 @@ mod tests {
             "Am So, 15. Nov. 2026 um 09:00 UTC schrieb Giulia Pellegrini <giulia@x.example>:",
             "Am Sa, 2. Mai 2026 um 23:59 UTC schrieb giulia@x.example:",
             "Am So, 15. Nov. 2026 um 09:00 UTC schrieb Ichiro Tanaka <ichiro@x.example>:",
+            "في الأحد، 15 نوفمبر 2026 الساعة 09:00 UTC، كتب Giulia Pellegrini <giulia@x.example>:",
+            "في الأحد، 15 نوفمبر 2026 الساعة 10:00 (Berlin)، كتب giulia@x.example:",
         ] {
             let mut earlier = earlier(QuotedMailRole::Answered);
             earlier.words.answered = answered.to_owned();

@@ -10,9 +10,6 @@ use translation::InterpolatedText;
 
 use crate::layout::asset_files::VERSION;
 
-/// Languages that are written from right to left.
-const RIGHT_TO_LEFT: [&str; 4] = ["ar", "fa", "he", "ur"];
-
 /// An icon of the sprite by name.
 #[askama::filter_fn]
 pub fn icon<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
@@ -32,7 +29,7 @@ pub fn language() -> &'static str {
 
 /// Which way the reader's language is written.
 pub fn direction() -> &'static str {
-    if RIGHT_TO_LEFT.contains(&language()) { "rtl" } else { "ltr" }
+    translation::direction(language())
 }
 
 /// A text of the app in the reader's language.

@@ -104,7 +104,8 @@ async fn everybody_reads_what_is_public_in_its_language(app: TestApp) {
     guest.get("/help/llms.txt").await.is(200).shows("- [When the money comes](");
     let arabic = public("مدة التسليم", "يصل الطرد خلال يومين.", "ar", "");
     add(&app, &app.owner, arabic).await;
-    guest.get("/help/ar").await.is(200).shows("dir=\"rtl\"").shows("مدة التسليم");
+    let home = guest.get("/help/ar").await.is(200);
+    home.shows("<html lang=\"ar\" dir=\"rtl\">").shows("مدة التسليم").shows("كيف يمكننا مساعدتكم؟");
 }
 
 async fn an_address_that_changed_leads_on(app: TestApp) {

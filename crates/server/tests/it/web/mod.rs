@@ -14,6 +14,7 @@ mod languages;
 mod lists;
 mod own_page;
 mod public_demo;
+mod right_to_left;
 mod satisfaction;
 mod secure;
 mod settings;

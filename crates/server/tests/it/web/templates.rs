@@ -53,6 +53,15 @@ fn a_template_line_fits_a_review() {
     none(lines_that(|line| line.chars().count() > LINE_CHARS));
 }
 
+/// Those of the team are in languages that are written from left to right.
+#[test]
+fn a_page_of_customers_says_which_way_its_lines_run() {
+    const OF_TEAM: [&str; 3] = ["base.html:", "outside.html:", "approve_base.html:"];
+    let is_silent = |line: &str| line.contains("<html lang=\"{{") && !line.contains(" dir=\"");
+    let silent = lines_that(is_silent).into_iter();
+    none(silent.filter(|line| !OF_TEAM.iter().any(|name| line.starts_with(name))).collect());
+}
+
 #[test]
 fn the_token_field_is_written_once() {
     let inputs = lines_that(|line| line.contains("name=\"csrf\""));

@@ -11,6 +11,8 @@ use super::secure::{ask as ask_for_code, token};
 on_both!(
     a_document_request_and_its_reminder_are_in_the_customers_language,
     a_french_customer_is_asked_for_documents_in_french,
+    an_arabic_customer_is_asked_in_arabic_and_the_mail_runs_from_right_to_left,
+    a_mail_in_a_language_without_a_catalogue_runs_as_it_is_written,
     the_link_to_a_protected_message_comes_in_the_customers_language,
     the_code_of_a_protected_page_comes_in_the_customers_language_subject_and_all,
     what_a_reply_quotes_is_announced_in_the_customers_language_and_folded_when_it_is_read,
@@ -24,6 +26,10 @@ const GERMAN: &str = "Guten Tag, ich habe die Lampe am Montag bestellt und sie i
     angekommen. Können Sie mir bitte sagen, wann sie geliefert wird? Vielen Dank und freundliche Grüße";
 const FRENCH: &str = "Bonjour, je n'ai pas encore reçu la lampe que j'ai commandée lundi dernier. \
     Pouvez-vous me dire quand elle sera livrée ? Merci beaucoup et bonne journée";
+const ARABIC: &str = "مرحبًا، طلبت المصباح يوم الاثنين الماضي ولم يصل إلينا حتى الآن. هل يمكنكم إخباري متى سيتم \
+    تسليمه من فضلكم؟ شكرًا جزيلًا لكم مع أطيب التحيات";
+const PERSIAN: &str = "سلام، من هنوز چراغی را که دوشنبه گذشته سفارش داده بودم دریافت نکرده‌ام. لطفاً می‌توانید به من بگویید چه \
+    زمانی تحویل داده می‌شود؟ از کمک شما بسیار سپاسگزارم";
 const FINNISH: &str = "Hei, en ole vielä saanut lamppua, jonka tilasin viime maanantaina. Voitteko kertoa, milloin \
     se toimitetaan? Paljon kiitoksia ja hyvää päivänjatkoa";
 
@@ -90,6 +96,35 @@ async fn a_french_customer_is_asked_for_documents_in_french(app: TestApp) {
     }
 }
 
+async fn an_arabic_customer_is_asked_in_arabic_and_the_mail_runs_from_right_to_left(app: TestApp) {
+    let key = app.key("read send").await;
+    let mail = written(&app, &key, ARABIC, "ar").await;
+    let text = ask(&app, &key, &mail).await;
+    for part in [
+        "مرحبًا Ann Shopper،\n\nللمتابعة نحتاج منكم",
+        "ما نحتاج إليه منكم:\n- Ausweis\n- Vertrag (يُستحسن إرفاقه)\n",
+        "يرجى إرسالها حتى 30 نوفمبر 2026.",
+        "https://mail.acme.example/u/",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    app.pass(UNDO).await;
+    let html = newest(&app).html.expect("HTML");
+    assert!(html.contains("<html lang=\"ar\" dir=\"rtl\">"), "{html}");
+    assert!(html.contains("<p dir=\"auto\">ما نحتاج إليه منكم:</p>"), "{html}");
+}
+
+async fn a_mail_in_a_language_without_a_catalogue_runs_as_it_is_written(app: TestApp) {
+    let key = app.key("read send").await;
+    let mail = written(&app, &key, PERSIAN, "fa").await;
+    let text = ask(&app, &key, &mail).await;
+    assert!(text.contains("What we need from you:\n- Ausweis"), "{text}");
+    app.pass(UNDO).await;
+    let html = newest(&app).html.expect("HTML");
+    assert!(html.contains("<html lang=\"fa\" dir=\"rtl\">"), "{html}");
+    assert!(html.contains("<p dir=\"auto\">What we need from you:</p>"), "{html}");
+}
+
 async fn the_link_to_a_protected_message_comes_in_the_customers_language(app: TestApp) {
     let key = app.key("read send").await;
     let mail = written(&app, &key, GERMAN, "de").await;
@@ -128,6 +163,12 @@ async fn what_a_reply_quotes_is_announced_in_the_customers_language_and_folded_w
     for (text, language, before, behind) in [
         (GERMAN, "de", "Am So, 15. Nov. 2026 um ", " UTC schrieb Ann Shopper <ann@shop.example>:"),
         (FRENCH, "fr", "Le dim. 15 nov. 2026 à ", " UTC, Ann Shopper <ann@shop.example> a écrit :"),
+        (
+            ARABIC,
+            "ar",
+            "في الأحد، 15 نوفمبر 2026 الساعة ",
+            " UTC، كتب Ann Shopper <ann@shop.example>:",
+        ),
         (FINNISH, "fi", "On Sun, 15 Nov 2026 at ", " UTC, Ann Shopper <ann@shop.example> wrote:"),
     ] {
         let subject = format!("Lamp {language}");
