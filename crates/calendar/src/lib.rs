@@ -6,6 +6,7 @@
 //! - [`public_holidays`] are those of a country or a part of one.
 //! - [`slots()`] finds the times that can be booked, [`slot_report`] and [`day_parts`] say why others cannot.
 //! - [`invitation`], [`cancellation`] and [`booking_feed`] write iCalendar.
+//! - [`TypedTimeReader`] reads days and times as people type them.
 //! - [`read_invitation`] and [`read_reply`] read the calendar part of a mail.
 //!
 //! Deliberately absent: sockets, the clock, files, the machine's time zone data. A feed is hostile
@@ -21,6 +22,7 @@ pub mod limits;
 mod range;
 mod rule;
 mod slots;
+mod typed_times;
 mod zones;
 
 pub use busy::{BusyInterval, BusyQuery, BusyTimes, busy_times};
@@ -41,4 +43,5 @@ pub use slots::{
     SlotHost, SlotObstacle, SlotQuery, SlotRules, TimeSlot, day_parts, order_of_turns, slot_at,
     slot_report, slots, turns_of_new_host,
 };
+pub use typed_times::{TYPED_TIME_CHARS, TypedTimeReader, day_form, typed_clock};
 pub use zones::{zone_named, zone_names};

@@ -39,6 +39,8 @@ enum ParserCommand {
     Preview,
     /// Make a scaled copy of a picture
     Scale,
+    /// Make a logo of a picture
+    Logo,
     /// Become tesseract, to look at a picture
     Look(Program),
     /// Become pdftoppm, to draw a page
@@ -89,6 +91,9 @@ impl ParserTask {
             }
             ParserCommand::Scale => {
                 isolation::enter_as_reader().and_then(|()| copy(extraction::scaled_picture))
+            }
+            ParserCommand::Logo => {
+                isolation::enter_as_reader().and_then(|()| copy(extraction::logo_picture))
             }
             ParserCommand::Mail => {
                 isolation::enter_as_mail_reader().and_then(|()| mail_trial::read_everything())

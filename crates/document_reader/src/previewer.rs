@@ -1,4 +1,4 @@
-//! Small previews of pictures and of the first page of PDFs, and scaled copies of pictures. Files are
+//! Small previews of pictures and of the first page of PDFs, scaled copies of pictures, and logos. Files are
 //! decoded in the sandbox.
 
 use std::sync::Arc;
@@ -21,8 +21,9 @@ pub const PREVIEW_BYTES: usize = extraction::PREVIEW_BYTES;
 /// Bytes of a scaled copy; what has no more needs none.
 pub const SCALED_BYTES: usize = extraction::SCALED_BYTES;
 
+const PNG: &[u8] = b"\x89PNG";
 /// How the files begin that a scaled copy can be: JPEG and PNG.
-const PICTURES: [&[u8]; 2] = [b"\xff\xd8\xff", b"\x89PNG"];
+const PICTURES: [&[u8]; 2] = [b"\xff\xd8\xff", PNG];
 
 pub struct Previewer {
     page_renderer: Arc<PageRenderer>,
@@ -101,6 +102,21 @@ impl Previewer {
             Ok(_) => PreviewOutcome::Failed,
             Err(failure) => PreviewOutcome::of_failure(failure),
         })
+    }
+
+    /// Makes a PNG of a JPEG that somebody chose as a logo.
+    pub async fn logo(&self, jpeg: Vec<u8>) -> PreviewOutcome {
+        let Some(_slot) = slot_within(&self.scaling_slots, SCALING_WAIT).await else {
+            return PreviewOutcome::Unavailable;
+        };
+        let program = self.page_renderer.program();
+        match child::ask(program, &["logo"], &[], jpeg, SCALING_TIME).await {
+            Ok(png) if png.starts_with(PNG) && png.len() <= extraction::LOGO_PNG_BYTES => {
+                PreviewOutcome::Made(png)
+            }
+            Ok(_) => PreviewOutcome::Failed,
+            Err(failure) => PreviewOutcome::of_failure(failure),
+        }
     }
 }
 

@@ -3,6 +3,9 @@
 use base::limits::DAY_MS;
 use base::states::{Urgency, View};
 use base::time::NamedTime;
+use calendar::TypedTimeReader;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 /// An operator's name, and in plain words what stands behind it.
 pub struct OperatorHelp {
@@ -236,8 +239,16 @@ fn time(value: &str, now: i64) -> Option<i64> {
         "w" => 7,
         "m" => 30,
         "y" => 365,
-        _ => return None,
+        _ => return typed_day(value, now),
     };
-    let count: i64 = count.parse().ok().filter(|count| (0..=9_999).contains(count))?;
-    Some(now - count * days * DAY_MS)
+    let Ok(count) = count.parse::<i64>() else { return typed_day(value, now) };
+    (0..=9_999).contains(&count).then_some(now - count * days * DAY_MS)
+}
+
+/// The beginning of a day as the reader types it, without a space: `21.11.2026`.
+fn typed_day(value: &str, now: i64) -> Option<i64> {
+    let now = Timestamp::from_millisecond(now).ok()?.to_zoned(TimeZone::UTC);
+    let reader = TypedTimeReader::new(translation::current().code(), now);
+    let begins = reader.past_day(value)?.to_zoned(TimeZone::UTC).ok()?;
+    Some(begins.timestamp().as_millisecond())
 }

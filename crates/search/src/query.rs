@@ -334,7 +334,10 @@ mod tests {
                 (Condition::Unread, false),
             ]
         );
-        assert_eq!(operators("after:2023-11-01"), [(Condition::After(1_698_796_800_000), false)]);
+        for typed in ["after:2023-11-01", "after:1.11.2023"] {
+            let after = (Condition::After(1_698_796_800_000), false);
+            assert_eq!(operators(typed), [after], "{typed}");
+        }
     }
 
     #[test]

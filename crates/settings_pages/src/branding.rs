@@ -10,11 +10,12 @@ use base::app::Cx;
 use base::concurrency::blocking::spawn_blocking;
 use base::error::Error;
 use db::Tx;
-use model::branding::{Branding, LogoChange, clean_logo};
+use model::branding::{Branding, LogoChange, clean_logo, is_jpeg};
 use web::Web;
 use web::forms::field_errors::FieldErrors;
 use web::forms::form::form;
 use web::forms::multipart::{FormFiles, FormUpload};
+use web::layout::brand_files::png_of_jpeg;
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
@@ -62,7 +63,7 @@ form! {
 
 pub async fn save(State(web): State<Arc<Web>>, upload: FormUpload<BrandingForm>) -> PageResult {
     let FormUpload { visitor, form, files } = upload;
-    let saved = match logo_change(form.remove, files).await {
+    let saved = match logo_change(&web, form.remove, files).await {
         Ok(logo) => {
             let (colour, in_mail) = (form.colour.clone(), form.in_mail);
             let change = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
@@ -87,7 +88,11 @@ pub async fn save(State(web): State<Arc<Web>>, upload: FormUpload<BrandingForm>)
 }
 
 /// What becomes of the logo: a file that was chosen counts for more than the box that takes the logo away.
-async fn logo_change(is_unwanted: bool, files: FormFiles) -> Result<LogoChange, PageError> {
+async fn logo_change(
+    web: &Web,
+    is_unwanted: bool,
+    files: FormFiles,
+) -> Result<LogoChange, PageError> {
     let file = match files {
         FormFiles::Kept(mut files) => files.pop(),
         FormFiles::TooMany => {
@@ -97,7 +102,8 @@ async fn logo_change(is_unwanted: bool, files: FormFiles) -> Result<LogoChange, 
     let Some(file) = file else {
         return Ok(if is_unwanted { LogoChange::Remove } else { LogoChange::Keep });
     };
-    let work = spawn_blocking(move || clean_logo(&file.bytes));
+    let bytes = if is_jpeg(&file.bytes) { png_of_jpeg(web, file.bytes).await? } else { file.bytes };
+    let work = spawn_blocking(move || clean_logo(&bytes));
     let clean = work.await.map_err(|error| PageError::Domain(error.into()))?;
     clean.map(LogoChange::Replace).map_err(|sentence| Error::invalid("logo", sentence).into())
 }

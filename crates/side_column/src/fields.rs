@@ -17,7 +17,8 @@ pub async fn set(
     Path(id): Path<String>,
     posted: PostedForm<PostedFields>,
 ) -> PageResult {
-    let PostedForm { visitor, form } = posted;
+    let PostedForm { visitor, mut form } = posted;
+    form.read_days(&visitor);
     let (wanted, typed) = (id.clone(), form.typed.clone());
     let set =
         web.act(&visitor, move |tx, cx, _| set_conversation_fields(tx, cx, &wanted, &typed)).await;

@@ -76,6 +76,8 @@ pub struct Visitor {
     /// The messages that were just sent, the newest last.
     pub undo: Vec<MessageId>,
     pub zone: TimeZone,
+    /// When the request came.
+    pub now: i64,
     /// The inbox that the last first mail of this browser was sent from.
     pub last_inbox: Option<MailboxId>,
     /// A form that was posted when its session was over, which this browser left behind.
@@ -122,6 +124,7 @@ impl Visitor {
             flash: cookie(&parts.headers, FLASH).and_then(|code| Flash::parse(&code)),
             undo: cookie(&parts.headers, UNDO).map_or_else(Vec::new, |ids| just_sent(&ids)),
             zone: zone.unwrap_or(TimeZone::UTC),
+            now: web.app.clock.now(),
             last_inbox: cookie(&parts.headers, LAST_INBOX).and_then(|id| MailboxId::parse(&id)),
             unsent: cookie(&parts.headers, web.unsent_cookie()).and_then(|it| TokenHash::of(&it)),
             posted: None,

@@ -283,7 +283,7 @@ async fn comes_to_rest(browser: &Browser) {
 }
 
 /// Swipes until the page takes it: a busy browser may lose a touch.
-async fn swipe_away(browser: &Browser, across: i32) {
+pub async fn swipe_away(browser: &Browser, across: i32) {
     let watch = "window.pressed = false; \
                  document.addEventListener('click', () => { window.pressed = true; }, true)";
     browser

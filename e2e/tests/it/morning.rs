@@ -13,7 +13,7 @@ use crate::support::test_server::TestServer;
 const INES: &str = "Ines Marti";
 const JONAS: &str = "Jonas Feld";
 
-const MAILS: usize = 60;
+pub const MAILS: usize = 60;
 const ADVERTS: usize = 12;
 /// Two mails of one customer that belong together.
 const SHELF: usize = 2;
@@ -30,7 +30,7 @@ const AFTER_MERGE: usize = AFTER_ANSWERS - 1;
 const AFTER_CLOSE: usize = AFTER_MERGE - ADVERTS;
 
 /// Rows on a page of the list.
-const LISTED: usize = 30;
+pub const LISTED: usize = 30;
 
 #[tokio::test]
 async fn two_people_work_through_sixty_mails() {
@@ -101,7 +101,7 @@ impl Morning<'_> {
 }
 
 /// Mails of so many people, a second apart: `Question 00` of `Quinn 00`, and so on.
-async fn arrive(
+pub async fn arrive(
     server: &TestServer,
     inbox: &Mailbox,
     name: &str,
@@ -351,7 +351,7 @@ async fn stayed(browser: &Browser) -> bool {
 }
 
 /// Ticks rows with keys alone: so many from the one with these words on.
-async fn tick(browser: &Browser, words: &str, number: usize) {
+pub async fn tick(browser: &Browser, words: &str, number: usize) {
     let at = rows(browser).await.iter().position(|row| row.contains(words)).unwrap();
     let focused = "return [...document.querySelectorAll('.rows .row')] \
                    .indexOf(document.activeElement)";

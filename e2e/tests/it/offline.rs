@@ -8,7 +8,7 @@ use crate::support::test_server::TestServer;
 
 const UNREACHED: &str = "[data-unreached]";
 
-async fn go_offline(browser: &Browser, offline: bool) {
+pub async fn go_offline(browser: &Browser, offline: bool) {
     browser.devtools("Network.enable", json!({})).await;
     let conditions = json!({
         "offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1,
@@ -17,7 +17,7 @@ async fn go_offline(browser: &Browser, offline: bool) {
 }
 
 /// Presses a button while there is no connection, and once more when there is.
-async fn send_offline_and_again(browser: &Browser, button: &str, field: &str, text: &str) {
+pub async fn send_offline_and_again(browser: &Browser, button: &str, field: &str, text: &str) {
     go_offline(browser, true).await;
     browser.click(button).await;
     browser

@@ -39,7 +39,8 @@ pub(super) async fn take(
         }
         Err(error) => return error.into_response(),
     };
-    let mut typed = TypedForm::read(&fields, &opened.public.form.fields);
+    let mut typed =
+        TypedForm::read(&fields, &opened.public.form.fields, |day| visitor.iso_day(day));
     let again = |typed: TypedForm, alert: &str| {
         let words = if has_files {
             t!("{alert} Choose your files again: a page cannot keep them.", alert)

@@ -53,11 +53,19 @@ impl TypedForm {
         }
     }
 
-    pub fn read(typed: &FormFields, fields: &[FormField]) -> TypedForm {
+    /// A day is kept as `2026-11-21`, as `iso_day` reads it.
+    pub fn read(
+        typed: &FormFields,
+        fields: &[FormField],
+        iso_day: impl Fn(&str) -> String,
+    ) -> TypedForm {
         let answer = |field: &FormField| {
             let text = mail::clean_text(&typed.get(&input_name(field)));
-            let is_long = field.kind == FormFieldKind::LongText;
-            if is_long { text.trim().to_owned() } else { one_line(&text) }
+            match field.kind {
+                FormFieldKind::LongText => text.trim().to_owned(),
+                FormFieldKind::Date => iso_day(&one_line(&text)),
+                _ => one_line(&text),
+            }
         };
         let answers: Vec<String> = fields.iter().map(answer).collect();
         let page_had = typed.get("asked");
@@ -222,9 +230,8 @@ impl FormFieldView {
         self.value == TICKED
     }
 
-    /// The type of its input.
-    pub fn input_type(&self) -> &'static str {
-        if self.kind == FormFieldKind::Date { "date" } else { "text" }
+    pub fn is_day(&self) -> bool {
+        self.kind == FormFieldKind::Date
     }
 }
 
@@ -321,7 +328,7 @@ mod tests {
         let fields = [field("about", FormFieldKind::Choice, true), order];
         let read = |pairs: &[(&str, &str)]| {
             let pairs = pairs.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-            TypedForm::read(&FormFields::of(pairs.collect()), &fields)
+            TypedForm::read(&FormFields::of(pairs.collect()), &fields, str::to_owned)
         };
         assert!(!read(&[("asked", "about"), ("f-about", "Blue")]).has_new_questions(&fields));
         let mut typed = read(&[("asked", "about"), ("f-about", "Red")]);

@@ -310,6 +310,13 @@ form! {
 }
 
 impl AnswerForm {
+    /// Reads the days as they were typed.
+    fn read_days(&mut self, visitor: &Visitor) {
+        for day in [&mut self.input.valid_until, &mut self.input.look_at] {
+            *day = visitor.iso_day(day);
+        }
+    }
+
     fn input(&self) -> AnswerInput {
         let language = self.input.language.trim().to_lowercase();
         AnswerInput { language, ..self.input.clone() }
@@ -317,7 +324,8 @@ impl AnswerForm {
 }
 
 pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<AnswerForm>) -> PageResult {
-    let PostedForm { visitor, form } = posted;
+    let PostedForm { visitor, mut form } = posted;
+    form.read_days(&visitor);
     let (input, removed) = (form.input(), form.remove.clone());
     let from = match form.from.as_str() {
         "" => None,
@@ -340,7 +348,8 @@ pub async fn change(
     Path(id): Path<String>,
     posted: PostedForm<AnswerForm>,
 ) -> PageResult {
-    let PostedForm { visitor, form } = posted;
+    let PostedForm { visitor, mut form } = posted;
+    form.read_days(&visitor);
     let (answer, input) = (answer_id(&id)?, form.input());
     let changed =
         web.act(&visitor, move |tx, cx, _| answers::change_answer(tx, cx, &answer, &input)).await;

@@ -78,12 +78,12 @@ pub(super) fn picture(given: &TagAttributes, pictures: &mut PagePictures<'_>) ->
     };
     let (width, height) = (of("width"), of("height"));
     let own_style = of("style").unwrap_or_default();
-    let address = of("src").unwrap_or_default();
-    let tracks =
-        pictures.is_remote(&address) && is_tracker(width.as_deref(), height.as_deref(), &own_style);
+    let own_address = of("src").unwrap_or_default();
+    let tracks = pictures.is_remote(&own_address)
+        && is_tracker(width.as_deref(), height.as_deref(), &own_style);
     let source = match tracks {
         true => PictureSource::Blocked,
-        false => pictures.source(&address),
+        false => pictures.source(&own_address),
     };
     pictures.trackers += usize::from(tracks);
     let mut kept = PageAttributes::new();
@@ -96,7 +96,15 @@ pub(super) fn picture(given: &TagAttributes, pictures: &mut PagePictures<'_>) ->
     }
     let style = style(given, pictures);
     if let PictureSource::Shown(address) = source {
-        kept.extend(style.map(|style| ("style", style)));
+        let says_size = width.is_some() || height.is_some() || own_style.contains("width");
+        let says_size = says_size || own_style.contains("height");
+        let size = pictures.size(&own_address).filter(|_| !says_size);
+        let mut styles: Vec<String> = style.into_iter().collect();
+        if let Some((width, height)) = size {
+            kept.extend([("width", width.to_string()), ("height", height.to_string())]);
+            styles.push("height:auto".to_owned());
+        }
+        kept.extend((!styles.is_empty()).then(|| ("style", styles.join(";"))));
         kept.insert(0, ("src", address));
         return PictureBox::Picture(kept);
     }

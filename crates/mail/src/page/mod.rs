@@ -16,6 +16,7 @@ mod guard;
 mod link_marks;
 mod links;
 mod node;
+mod picture_size;
 mod pictures;
 mod quoted;
 mod tidy;

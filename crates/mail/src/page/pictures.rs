@@ -7,11 +7,15 @@ use mail_parser::{Message, MessagePart, MimeHeaders};
 use url::Url;
 
 use super::css::{DeclaredSize, PictureAddresses, declared_size};
+use super::picture_size::picture_size;
 use super::{PageAddresses, RemotePictures};
 use crate::files::content_type;
 use crate::limits::{
     LINK_TARGET_BYTES, OWN_PICTURE_BYTES, OWN_PICTURES, REMOTE_PICTURES, TRACKER_PX,
 };
+
+/// Pixels of the longer side of a picture as it is shown; a larger one is scaled.
+const SHOWN_PICTURE_PX: u32 = 1_280;
 
 /// What becomes of the address of a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +32,8 @@ pub(super) enum PictureSource {
 pub(super) struct PagePictures<'a> {
     addresses: PageAddresses<'a>,
     own: HashMap<String, usize>,
+    /// Width and height of those whose place the page may keep free, by number.
+    sizes: HashMap<usize, (u32, u32)>,
     remote: Vec<String>,
     numbers: HashMap<String, usize>,
     pub trackers: usize,
@@ -36,12 +42,36 @@ pub(super) struct PagePictures<'a> {
 impl<'a> PagePictures<'a> {
     pub fn new(message: &Message<'_>, addresses: PageAddresses<'a>) -> PagePictures<'a> {
         let mut own = HashMap::new();
+        let mut sizes = HashMap::new();
         for picture in own_pictures(message) {
             for name in picture.names {
                 own.entry(name).or_insert(picture.number);
             }
+            let part = message.parts.get(picture.number);
+            let size = part.and_then(|part| picture_size(part.contents()));
+            sizes.extend(size.map(|size| (picture.number, size)));
         }
-        PagePictures { addresses, own, remote: Vec::new(), numbers: HashMap::new(), trackers: 0 }
+        // A style sheet may size pictures; what stood in its way would bend them.
+        if !sizes.is_empty() && has_style_sheet(message) {
+            sizes.clear();
+        }
+        let (remote, numbers) = (Vec::new(), HashMap::new());
+        PagePictures { addresses, own, sizes, remote, numbers, trackers: 0 }
+    }
+
+    /// Width and height as a picture that the mail brought is shown, where its page says neither.
+    pub fn size(&self, address: &str) -> Option<(u32, u32)> {
+        let number = self.own.get(&own_name(address.trim()))?;
+        let (width, height) = *self.sizes.get(number)?;
+        let longest = width.max(height);
+        if longest <= SHOWN_PICTURE_PX {
+            return Some((width, height));
+        }
+        let shown = |side: u32| {
+            let side = u64::from(side) * u64::from(SHOWN_PICTURE_PX) / u64::from(longest);
+            u32::try_from(side).unwrap_or(SHOWN_PICTURE_PX).max(1)
+        };
+        Some((shown(width), shown(height)))
     }
 
     pub fn source(&mut self, address: &str) -> PictureSource {
@@ -86,6 +116,11 @@ impl<'a> PagePictures<'a> {
         self.numbers.insert(url, number);
         Some(number)
     }
+}
+
+fn has_style_sheet(message: &Message<'_>) -> bool {
+    let html = message.body_html(0).unwrap_or_default();
+    html.as_bytes().windows(6).any(|word| word.eq_ignore_ascii_case(b"<style"))
 }
 
 /// The whole address of a picture that can be fetched. One with a password in it has no place in a

@@ -150,6 +150,29 @@ fn pictures_that_the_mail_brought_are_asked_for_by_address() {
 }
 
 #[test]
+fn the_place_of_a_picture_is_kept_free_unless_the_mail_says_its_size() {
+    let shown = |start: &str, attributes: &str, data: &str| {
+        let raw = format!(
+            "Content-Type: multipart/related; boundary=b\n\n--b\nContent-Type: text/html\n\n\
+             {start}<img src=\"cid:one\"{attributes}>\n--b\nContent-Type: image/png\n\
+             Content-ID: <one>\nContent-Transfer-Encoding: base64\n\n{data}\n--b--\n"
+        );
+        body(&mail_page(raw.as_bytes(), &BLOCKED).expect("a page")).trim().to_owned()
+    };
+    let (small, large) = ("iVBORw0KGgoAAAANSUhEUgAAAlgAAAEs", "iVBORw0KGgoAAAANSUhEUgAACgAAAAUA");
+    for (data, size) in [(small, ("600", "300")), (large, ("1280", "640"))] {
+        let picture = shown("", "", data);
+        let (width, height) = (format!("width=\"{}\"", size.0), format!("height=\"{}\"", size.1));
+        assert!(picture.contains(&width) && picture.contains(&height), "{picture}");
+        assert!(picture.contains("height:auto"), "{picture}");
+    }
+    for attributes in [" width=80", " height=40", " style=\"max-width:50%\""] {
+        assert!(!shown("", attributes, small).contains("600"), "{attributes}");
+    }
+    assert!(!shown("<style>img{height:40px}</style>", "", small).contains("600"));
+}
+
+#[test]
 fn all_pictures_are_taken_apart_at_once_within_a_limit() {
     let found = mail_pictures(PICTURES.as_bytes(), 8).expect("a mail");
     assert_eq!(found.inline.len(), 1);

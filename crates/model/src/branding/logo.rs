@@ -1,4 +1,4 @@
-//! The logo of a workspace: a PNG that is taken apart and written anew, so that nothing is kept of a file but
+//! The logo of a workspace, as a PNG: it is taken apart and written anew, so that nothing is kept of a file but
 //! what draws its picture (PNG specification, third edition).
 
 use std::io::{Read, Write};
@@ -24,7 +24,11 @@ const PASSES: [(u32, u32, u32, u32); 7] = [
 /// The last of the filters of a line.
 const FILTERS: u8 = 4;
 
-const NO_PNG: &str = "The logo must be a PNG file.";
+const NO_PNG: &str = "The logo must be a PNG or JPEG file.";
+const NO_SVG: &str =
+    "An SVG cannot be the logo. Save it as a PNG, at least 400 pixels wide, and choose that.";
+/// Bytes of a file in which an SVG says that it is one.
+const SVG_HEAD: usize = 1024;
 const BROKEN: &str = "This PNG file is damaged. Save it again and choose it once more.";
 
 /// A logo that was written anew.
@@ -49,7 +53,7 @@ pub fn clean_logo(file: &[u8]) -> Result<CleanLogo, String> {
     if file.len() > LOGO_BYTES {
         return Err(format!("The logo must be at most {} KB.", LOGO_BYTES / 1024));
     }
-    let mut rest = file.strip_prefix(SIGNATURE).ok_or(NO_PNG)?;
+    let mut rest = file.strip_prefix(SIGNATURE).ok_or_else(|| kind_problem(file))?;
     let first = next_chunk(&mut rest).filter(|(kind, _)| kind == b"IHDR").ok_or(BROKEN)?;
     let header = header(first.1).ok_or(BROKEN)?;
     let is_fit = |pixels: u32| (LOGO_LEAST_PX..=LOGO_MOST_PX).contains(&pixels);
@@ -87,6 +91,17 @@ pub fn clean_logo(file: &[u8]) -> Result<CleanLogo, String> {
         return Err(format!("The logo must be at most {} KB.", LOGO_BYTES / 1024));
     }
     Ok(CleanLogo { png, width: header.width, height: header.height })
+}
+
+/// True for a file that has to become a PNG first.
+pub fn is_jpeg(file: &[u8]) -> bool {
+    file.starts_with(b"\xff\xd8\xff")
+}
+
+fn kind_problem(file: &[u8]) -> &'static str {
+    let head = &file[..file.len().min(SVG_HEAD)];
+    let is_svg = head.windows(4).any(|word| word.eq_ignore_ascii_case(b"<svg"));
+    if is_svg { NO_SVG } else { NO_PNG }
 }
 
 /// The type and the data of the next chunk; `None` at the end, or where the file is cut off.
@@ -214,8 +229,9 @@ mod tests {
         let mut lying = png(64, 40, &[]);
         lying[SIGNATURE.len() + 8 + 7] = 200;
         for (file, sentence) in [
-            (b"<svg/>".as_slice(), NO_PNG),
+            (b"<?xml version=\"1.0\"?><SVG onload=\"x()\"/>".as_slice(), NO_SVG),
             (b"\xff\xd8\xff\xe0".as_slice(), NO_PNG),
+            (b"GIF89a".as_slice(), NO_PNG),
             (SIGNATURE, BROKEN),
             (cut, BROKEN),
             (lying.as_slice(), BROKEN),

@@ -13,7 +13,7 @@ use db::Tx;
 use sha2::{Digest, Sha256};
 
 pub use colour::BrandColour;
-pub use logo::{CleanLogo, clean_logo};
+pub use logo::{CleanLogo, clean_logo, is_jpeg};
 
 /// Bytes of a logo's hash that are its name.
 const NAME_BYTES: usize = 16;

@@ -65,7 +65,7 @@ async fn build(
     id: &str,
     asked: &FormFields,
 ) -> Result<TypePage, PageError> {
-    let (asked, id, zone) = (WhyAsked::of(asked), id.to_owned(), visitor.zone.clone());
+    let (asked, id, zone) = (WhyAsked::of(asked, visitor), id.to_owned(), visitor.zone.clone());
     let (frame, read) = web
         .page(visitor, location(SettingsPage::Bookings), move |tx, cx, me| {
             let kind = types::load(tx, cx.actor, &id)?;

@@ -16,6 +16,7 @@ use web::booking::day_words;
 use web::forms::form::FormFields;
 use web::layout::wording::date_words;
 use web::pages::calendar_grid::address;
+use web::visitor::Visitor;
 
 use crate::booking_types::booking_preview::civil;
 
@@ -40,8 +41,9 @@ pub struct WhyAsked {
 }
 
 impl WhyAsked {
-    pub fn of(fields: &FormFields) -> WhyAsked {
-        WhyAsked { host: UserId::parse(&fields.get("host")), day: fields.get("day").parse().ok() }
+    pub fn of(fields: &FormFields, visitor: &Visitor) -> WhyAsked {
+        let day = visitor.typed_times().day(&fields.get("day"));
+        WhyAsked { host: UserId::parse(&fields.get("host")), day }
     }
 }
 

@@ -261,8 +261,9 @@ async fn hours_refused(
 
 pub async fn set_date(State(web): State<Arc<Web>>, posted: PostedForm<DateForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
+    let date = visitor.iso_day(&form.date);
     web.act(&visitor, move |tx, cx, me| {
-        actions::bookings::set_host_date(tx, cx, &me.id, (&form.date, &form.hours), &form.note)
+        actions::bookings::set_host_date(tx, cx, &me.id, (&date, &form.hours), &form.note)
     })
     .await?;
     finish(&web)
@@ -283,11 +284,12 @@ pub async fn remove_date(
 /// Days in another zone.
 pub async fn set_stay(State(web): State<Arc<Web>>, posted: PostedForm<StayForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
+    let (first_date, last_date) = (visitor.iso_day(&form.first), visitor.iso_day(&form.last));
     web.act(&visitor, move |tx, cx, me| {
         let stay = HostStay {
             person: me.id.clone(),
-            first_date: form.first.clone(),
-            last_date: form.last.clone(),
+            first_date: first_date.clone(),
+            last_date: last_date.clone(),
             zone: form.zone.clone(),
         };
         actions::bookings::set_host_stay(tx, cx, &stay)

@@ -136,7 +136,8 @@ pub async fn save(
     Path(id): Path<String>,
     posted: PostedForm<OfficeHoursInput>,
 ) -> PageResult {
-    let PostedForm { visitor, form: input } = posted;
+    let PostedForm { visitor, form: mut input } = posted;
+    input.holidays = visitor.iso_days(&input.holidays);
     let mailbox = MailboxId::parse(&id).ok_or(Error::NotFound("inbox"))?;
     let own = input.clone();
     let saved = web

@@ -274,7 +274,10 @@ pub async fn set_how(
     State(web): State<Arc<Web>>,
     posted: PostedForm<NoticeSettingsInput>,
 ) -> PageResult {
-    let PostedForm { visitor, form: input } = posted;
+    let PostedForm { visitor, form: mut input } = posted;
+    for time in [&mut input.digest_time, &mut input.quiet_from, &mut input.quiet_to] {
+        *time = visitor.iso_clock(time);
+    }
     let own = input.clone();
     let save = web
         .act_quietly(&visitor, move |tx, cx, _| notifications::set_notice_settings(tx, cx, &own))

@@ -6,3 +6,4 @@ pub(crate) mod form_values;
 pub mod interrupted;
 pub mod left_form;
 pub mod multipart;
+pub mod typed_times;

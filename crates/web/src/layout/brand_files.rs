@@ -7,7 +7,10 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, Response, header};
 use axum::response::IntoResponse;
+use base::error::Error;
+use base::limits::LOGO_BYTES;
 use db::Tx;
+use document_reader::PreviewOutcome;
 use model::branding::{self, BrandColour};
 
 use crate::Web;
@@ -27,6 +30,24 @@ pub async fn brand_file(State(web): State<Arc<Web>>, Path(file): Path<String>) -
         Some((name, "png")) => logo(&web, name.to_owned()).await,
         _ => responses::nothing_here().await,
     }
+}
+
+/// The picture of a JPEG that somebody chose as a logo, as a PNG. It is decoded in the sandbox.
+pub async fn png_of_jpeg(web: &Web, jpeg: Vec<u8>) -> base::error::Result<Vec<u8>> {
+    if jpeg.len() > LOGO_BYTES {
+        let sentence = format!("The logo must be at most {} KB.", LOGO_BYTES / 1024);
+        return Err(Error::invalid("logo", sentence));
+    }
+    let sentence = match web.previewer.logo(jpeg).await {
+        PreviewOutcome::Made(png) => return Ok(png),
+        PreviewOutcome::Failed => {
+            "This JPEG file is damaged. Save it again and choose it once more."
+        }
+        PreviewOutcome::Unavailable => {
+            "A JPEG cannot be read just now. Try again, or choose a PNG."
+        }
+    };
+    Err(Error::invalid("logo", sentence))
 }
 
 async fn colour(digits: &str) -> Response<Body> {

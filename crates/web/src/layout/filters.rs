@@ -5,11 +5,22 @@ use std::fmt;
 
 use askama::filters::{Escaper, Html, Safe};
 use askama::{Result, Values};
+use calendar::TYPED_TIME_CHARS;
 use mail::TextSegment;
 use translation::InterpolatedText;
 
 use crate::layout::asset_files::VERSION;
+use crate::layout::day_forms;
 
+<<<<<<< HEAD
+=======
+/// Languages that are written from right to left.
+const RIGHT_TO_LEFT: [&str; 4] = ["ar", "fa", "he", "ur"];
+
+/// The day of examples: no month has its number.
+const EXAMPLE_DAY: &str = "2027-11-21";
+
+>>>>>>> w-dates
 /// An icon of the sprite by name.
 #[askama::filter_fn]
 pub fn icon<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
@@ -53,6 +64,39 @@ pub fn fill<T: Into<InterpolatedText>, V: fmt::Display>(
     value: V,
 ) -> Result<InterpolatedText> {
     Ok(text.into().with(name, &value))
+}
+
+/// The attributes of a field for a day that is kept as `2026-11-21`: the day in the reader's form, that form for the
+/// script, and the length.
+#[askama::filter_fn]
+pub fn day_value(iso: &str, _: &dyn Values) -> Result<Safe<String>> {
+    typed_value(&day_forms::day_text(iso), &day_forms::reader_form())
+}
+
+/// The same of a day and a time as they were typed.
+#[askama::filter_fn]
+pub fn moment_value(typed: &str, _: &dyn Values) -> Result<Safe<String>> {
+    typed_value(typed, &day_forms::moment_form())
+}
+
+fn typed_value(text: &str, form: &str) -> Result<Safe<String>> {
+    let mut html = String::from("value=\"");
+    escape(text, &mut html)?;
+    html.push_str("\" data-date=\"");
+    escape(form, &mut html)?;
+    html.push_str(&format!("\" maxlength=\"{TYPED_TIME_CHARS}\" autocomplete=\"off\""));
+    Ok(Safe(html))
+}
+
+/// A day, or a day in each line, in the reader's form.
+#[askama::filter_fn]
+pub fn day_text(iso: &str, _: &dyn Values) -> Result<String> {
+    Ok(iso.lines().map(day_forms::day_text).collect::<Vec<_>>().join("\n"))
+}
+
+/// A day as the reader would type it.
+pub fn day_example() -> String {
+    day_forms::day_text(EXAMPLE_DAY)
 }
 
 /// A finished English sentence of the domain in the reader's language.

@@ -3,6 +3,7 @@
 pub mod asset_files;
 pub mod assets;
 pub mod brand_files;
+pub mod day_forms;
 pub mod file_kinds;
 pub mod filters;
 pub mod flash;

@@ -115,6 +115,11 @@ impl TimeFormat {
         TimeFormat { now, zone, today }
     }
 
+    /// The name of the zone, which is said beside times that are typed.
+    pub fn zone_name(&self) -> &str {
+        self.zone.iana_name().unwrap_or("UTC")
+    }
+
     /// The midnight at which the reader's day ends.
     pub fn end_of_today(&self) -> i64 {
         let tomorrow = self.today.tomorrow().unwrap_or(self.today);

@@ -317,7 +317,8 @@ pub async fn set_fields(
     Path(address): Path<String>,
     posted: PostedForm<PostedFields>,
 ) -> PageResult {
-    let PostedForm { visitor, form } = posted;
+    let PostedForm { visitor, mut form } = posted;
+    form.read_days(&visitor);
     let (email, typed) = (EmailAddress::new(&address), form.typed.clone());
     let work =
         move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| set_contact_fields(tx, cx, &email, &typed);

@@ -10,9 +10,11 @@ use translation::t;
 use crate::forms::form::{Form, FormFields, FormValue};
 use crate::layout::filters;
 use crate::pages::lists::list_query::ListQuery;
+use crate::visitor::Visitor;
 
-/// What leads the names of inputs, and of what stood in them.
+/// What leads the names of inputs, of those for days, and of what stood in them.
 const TYPED: &str = "f.";
+const TYPED_DAY: &str = "day.";
 const BEFORE: &str = "was.";
 
 #[derive(Template)]
@@ -38,6 +40,7 @@ struct FieldRow {
     before: String,
     /// The type of the input.
     input: &'static str,
+    is_day: bool,
     /// What it is chosen from: values and their words; empty where it is typed.
     options: Vec<(String, String)>,
     is_link: bool,
@@ -95,11 +98,8 @@ impl FieldRow {
             label: field.label(),
             before: value.clone(),
             value,
-            input: match field.kind {
-                FieldKind::Date => "date",
-                FieldKind::Link => "url",
-                _ => "text",
-            },
+            input: if field.kind == FieldKind::Link { "url" } else { "text" },
+            is_day: field.kind == FieldKind::Date,
             options,
             is_link: field.kind == FieldKind::Link,
             error: String::new(),
@@ -110,18 +110,33 @@ impl FieldRow {
 /// The fields of a posted form.
 pub struct PostedFields {
     pub typed: Vec<TypedField>,
+    /// The keys of those that are days.
+    days: Vec<String>,
     /// The list that a conversation was opened from.
     pub from: ListQuery,
 }
 
 impl Form for PostedFields {
     fn read(fields: &FormFields) -> base::error::Result<PostedFields> {
-        let keys = fields.pairs().iter().filter_map(|(name, _)| name.strip_prefix(TYPED));
-        let typed = keys.take(FIELDS as usize).map(|key| TypedField {
-            key: key.to_owned(),
-            typed: fields.get(&format!("{TYPED}{key}")),
-            before: fields.get(&format!("{BEFORE}{key}")),
+        let typed = fields.pairs().iter().filter_map(|(name, _)| {
+            let key = name.strip_prefix(TYPED).or_else(|| name.strip_prefix(TYPED_DAY))?;
+            let before = fields.get(&format!("{BEFORE}{key}"));
+            Some(TypedField { key: key.to_owned(), typed: fields.get(name), before })
         });
-        Ok(PostedFields { typed: typed.collect(), from: FormValue::read(fields, "from")? })
+        let days = fields.pairs().iter().filter_map(|(name, _)| name.strip_prefix(TYPED_DAY));
+        Ok(PostedFields {
+            typed: typed.take(FIELDS as usize).collect(),
+            days: days.map(str::to_owned).collect(),
+            from: FormValue::read(fields, "from")?,
+        })
+    }
+}
+
+impl PostedFields {
+    /// Reads the days as this visitor types them.
+    pub fn read_days(&mut self, visitor: &Visitor) {
+        for field in self.typed.iter_mut().filter(|field| self.days.contains(&field.key)) {
+            field.typed = visitor.iso_day(&field.typed);
+        }
     }
 }

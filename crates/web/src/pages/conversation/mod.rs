@@ -53,7 +53,7 @@ use crate::pages::conversation::conversation_parts::{
     AskSheet, ConversationHead, ConversationTimeline, OfferSheet,
 };
 use crate::pages::conversation::conversation_view::{ConvoView, OtherHere};
-use crate::pages::conversation::snooze_times::day_and_time;
+use crate::pages::conversation::snooze_times::MORNING;
 use crate::pages::conversation::timeline::TimelineChoice;
 use crate::pages::lists::conversation_list::{ConversationFilter, ListView, subject};
 use crate::pages::lists::list_query::{ConversationButton, ListQuery};
@@ -409,7 +409,7 @@ pub async fn snooze(
     let PostedForm { visitor, form } = posted;
     let until = match form.until {
         Some(until) => until,
-        None => day_and_time(&visitor, &form.at)?,
+        None => visitor.day_and_time(&form.at, MORNING)?,
     };
     triage::act_on_open(&web, &visitor, TriageAct::Snooze(until), &id, &form.from).await
 }

@@ -1,15 +1,13 @@
-//! Times to snooze until: those that are offered, and one of the reader's own choice.
+//! The times to snooze until that are offered.
 
-use base::error::Error;
 use base::limits::MINUTE_MS;
 use jiff::civil::Weekday;
 use translation::t;
 
 use crate::layout::wording::TimeFormat;
-use crate::visitor::Visitor;
 
-/// The morning hour that "tomorrow" and "Monday" mean.
-const MORNING: i8 = 8;
+/// The morning hour that "tomorrow" and "Monday" mean, and a day that is typed alone.
+pub const MORNING: i8 = 8;
 
 /// Times to snooze until: what they are called, and the moment in milliseconds.
 pub fn snoozes(times: &TimeFormat) -> Vec<(String, String)> {
@@ -25,12 +23,4 @@ pub fn snoozes(times: &TimeFormat) -> Vec<(String, String)> {
     choices.extend(tomorrow.map(|at| (t!("Until tomorrow, 08:00").to_owned(), at)));
     choices.extend(monday.map(|at| (t!("Until {time}", time = times.long(at).text), at)));
     choices.into_iter().map(|(words, at)| (words, at.to_string())).collect()
-}
-
-/// `2026-11-16T08:00` as the reader's clock shows it, in milliseconds.
-pub fn day_and_time(visitor: &Visitor, text: &str) -> base::error::Result<i64> {
-    let wrong = || Error::invalid("at", "Say a day and a time to come.");
-    let at: jiff::civil::DateTime = text.parse().map_err(|_| wrong())?;
-    let zoned = at.to_zoned(visitor.zone.clone()).map_err(|_| wrong())?;
-    Ok(zoned.timestamp().as_millisecond())
 }

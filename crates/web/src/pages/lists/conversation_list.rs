@@ -273,6 +273,8 @@ pub struct BulkBar {
     /// The tags that there are.
     pub tags: Vec<String>,
     pub snoozes: Vec<(String, String)>,
+    /// In which a time that is typed is read.
+    pub zone: String,
     /// True when the list goes on beyond this page.
     pub has_more: bool,
 }
@@ -344,6 +346,7 @@ impl ListView {
             team: listing.team,
             tags: frame.tags.iter().map(|tag| tag.label.clone()).collect(),
             snoozes: snoozes(&frame.times),
+            zone: frame.times.zone_name().to_owned(),
             has_more: listing.next.is_some() || filter.cursor.is_some(),
         };
         ListView {

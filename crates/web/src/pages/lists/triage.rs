@@ -16,7 +16,7 @@ use crate::forms::form::{PostedForm, form};
 use crate::layout::flash::Flash;
 use crate::layout::responses::{PageError, PageResult};
 use crate::pages::conversation::merging::merge_together;
-use crate::pages::conversation::snooze_times::day_and_time;
+use crate::pages::conversation::snooze_times::MORNING;
 use crate::pages::lists::conversation_list::ConversationFilter;
 use crate::pages::lists::list_query::ListQuery;
 use crate::visitor::Visitor;
@@ -64,7 +64,7 @@ impl TriageForm {
                 return Err(Error::invalid("tag", sentence));
             }
             "tag" => TriageAct::AddTags(vec![tag.to_owned()]),
-            "until" => TriageAct::Snooze(day_and_time(visitor, &self.at)?),
+            "until" => TriageAct::Snooze(visitor.day_and_time(&self.at, MORNING)?),
             _ => match (self.assign.as_str(), self.until) {
                 ("", Some(until)) => TriageAct::Snooze(until),
                 ("", None) => return Err(Error::invalid("act", "Choose what to do.")),

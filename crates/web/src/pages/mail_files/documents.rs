@@ -352,7 +352,9 @@ pub async fn correct(
     Path(id): Path<String>,
     posted: PostedForm<CorrectionForm>,
 ) -> PageResult {
-    let PostedForm { visitor, form } = posted;
+    let PostedForm { visitor, mut form } = posted;
+    (form.date, form.due_date) =
+        (visitor.iso_past_day(&form.date), visitor.iso_day(&form.due_date));
     let document = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
     let outcome = match correction(&form) {
         Ok((kind, values)) => {

@@ -75,7 +75,8 @@ pub async fn page(
         Ok(page) => web.show(&visitor, &page),
         Err(problems) => {
             let mut page = build(&web, &visitor, &FormFields::default()).await?;
-            (page.from, page.to) = (asked.get("from"), asked.get("to"));
+            (page.from, page.to) =
+                (asked_day(&visitor, &asked, "from"), asked_day(&visitor, &asked, "to"));
             let is_day = |text: &String| is_date(text);
             // Days are written so that they sort as text.
             page.problem = if is_day(&page.from) && is_day(&page.to) && page.from > page.to {
@@ -98,10 +99,16 @@ pub async fn page(
     }
 }
 
-fn input(asked: &FormFields) -> base::error::Result<GetReportsInput> {
-    let date = |name, sentence| match asked.opt(name) {
-        Some(text) if !is_date(&text) => Err(Error::invalid(name, sentence)),
-        text => Ok(text),
+/// A day of the form, as the reports take it.
+fn asked_day(visitor: &Visitor, asked: &FormFields, name: &str) -> String {
+    visitor.iso_past_day(&asked.get(name))
+}
+
+fn input(visitor: &Visitor, asked: &FormFields) -> base::error::Result<GetReportsInput> {
+    let date = |name, sentence| match asked_day(visitor, asked, name) {
+        text if text.is_empty() => Ok(None),
+        text if !is_date(&text) => Err(Error::invalid(name, sentence)),
+        text => Ok(Some(text)),
     };
     Ok(GetReportsInput {
         from: date("from", "The first day must be a date such as 2026-11-30.")?,
@@ -117,7 +124,7 @@ fn input(asked: &FormFields) -> base::error::Result<GetReportsInput> {
 }
 
 async fn build(web: &Web, visitor: &Visitor, asked: &FormFields) -> Result<ReportsPage, PageError> {
-    let (wanted, location) = (input(asked)?, PageLocation::at(t!("Reports"), "/reports"));
+    let (wanted, location) = (input(visitor, asked)?, PageLocation::at(t!("Reports"), "/reports"));
     let (frame, (figures, inboxes, targets)) = web
         .page_from_replica(visitor, location, move |tx, cx, _| {
             let figures = read_figures(tx, cx, &wanted)?;
@@ -172,7 +179,7 @@ fn read_figures(
 
 /// One table of a report, or all of them, as CSV.
 pub async fn csv(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> PageResult {
-    let wanted = input(&asked)?;
+    let wanted = input(&visitor, &asked)?;
     let figures: ReportFigures =
         web.read_from_replica(&visitor, move |tx, cx, _| read_figures(tx, cx, &wanted)).await?;
     let key = asked.get("table");

@@ -23,7 +23,8 @@ pub async fn ask(
     Path(id): Path<String>,
     posted: PostedForm<RequestForm>,
 ) -> PageResult {
-    let PostedForm { visitor, form } = posted;
+    let PostedForm { visitor, mut form } = posted;
+    form.due = visitor.iso_day(&form.due);
     let seen = form.seen;
     let input = if form.more { Err(Vec::new()) } else { read_request(&id, &form) };
     let problems = match input {

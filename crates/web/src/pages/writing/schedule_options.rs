@@ -7,8 +7,8 @@ use outbound::scheduling::MessageTimes;
 use translation::{msg, t};
 
 use crate::forms::form::{FormFields, FormValue};
+use crate::layout::day_forms::moment_text;
 use crate::layout::wording::TimeFormat;
-use crate::pages::conversation::snooze_times::day_and_time;
 use crate::visitor::Visitor;
 
 /// The hours that "morning" and "evening" mean.
@@ -102,9 +102,9 @@ fn at_hour(times: &TimeFormat, day: Option<Date>, hour: i8) -> Option<i64> {
     Some(at.timestamp().as_millisecond())
 }
 
-/// A moment as the field for a day and a time has it: `2026-11-16T08:00`.
+/// A moment as the field for a day and a time has it: `16 Nov 2026 08:00`.
 fn field_value(times: &TimeFormat, at: i64) -> String {
-    times.in_zone(at).strftime("%Y-%m-%dT%H:%M").to_string()
+    moment_text(times.in_zone(at).datetime())
 }
 
 /// A moment of a form: one that was offered, or a day and a time in the field `…_at` beside it.
@@ -130,7 +130,7 @@ impl ScheduleChoice {
         match self.offered {
             Some(at) => Ok(Some(at)),
             None if self.typed.is_empty() => Ok(None),
-            None => day_and_time(visitor, &self.typed).map(Some).map_err(|_| no_time()),
+            None => visitor.day_and_time(&self.typed, MORNING).map(Some).map_err(|_| no_time()),
         }
     }
 }
@@ -185,8 +185,8 @@ mod tests {
         later.restore(MessageTimes { leaves_at: Some(at), follow_up_at: Some(at + HOUR_MS) });
         later.offer(&times);
         assert_eq!(later.chosen, Some(("on Thu 19 Nov, 10:00".to_owned(), at.to_string())));
-        assert_eq!(later.typed_departure, "2026-11-19T10:00");
-        assert_eq!(later.typed_follow_up, "2026-11-19T11:00");
+        assert_eq!(later.typed_departure, "19 Nov 2026 10:00");
+        assert_eq!(later.typed_follow_up, "19 Nov 2026 11:00");
         let mut over = ScheduleOptions::default();
         over.restore(MessageTimes { leaves_at: Some(now), follow_up_at: Some(now - DAY_MS) });
         over.offer(&times);

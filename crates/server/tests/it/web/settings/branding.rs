@@ -35,7 +35,10 @@ async fn what_is_no_logo_or_no_colour_is_refused_and_changes_nothing(app: TestAp
     let browser = app.signed_in(&app.owner).await;
     let svg: (&str, &str, &[u8]) = ("logo.svg", "image/svg+xml", b"<svg onload='x()'/>");
     let page = upload(&browser, PLACE, &[("colour", "#7a4a12")], &[svg]).await.is(422);
-    page.shows("The logo must be a PNG file.").shows("value=\"#7a4a12\"");
+    page.shows("An SVG cannot be the logo. Save it as a PNG").shows("value=\"#7a4a12\"");
+    let gif: (&str, &str, &[u8]) = ("logo.gif", "image/gif", b"GIF89a");
+    let page = upload(&browser, PLACE, &[], &[gif]).await.is(422);
+    page.shows("The logo must be a PNG or JPEG file.");
     let page = upload(&browser, PLACE, &[("colour", "red;}")], &[]).await.is(422);
     page.shows("Write the colour with six digits such as #0b5c61.");
     assert_eq!(app.count("brandings").await, 0);

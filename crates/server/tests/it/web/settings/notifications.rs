@@ -64,7 +64,7 @@ async fn digests_and_quiet_hours_are_kept_and_mistakes_are_named(app: TestApp) {
     page.shows("value=\"mon\" checked").hides("value=\"tue\" checked");
     let bad = [
         ("digest", "weekly"),
-        ("digest_time", "9"),
+        ("digest_time", "nine"),
         ("zone", "Moon/Base"),
         ("quiet", "on"),
         ("quiet_from", "25:00"),

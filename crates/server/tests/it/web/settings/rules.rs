@@ -71,7 +71,7 @@ async fn a_rule_is_made_tried_switched_on_and_its_work_stands_in_the_report(app:
         .await
         .is(422)
         .shows("The first day is after the last one.")
-        .shows("value=\"2026-02-02\"");
+        .shows("value=\"2 Feb 2026\"");
     for (query, sentence) in [
         ("from=abc", "The first day must be a date such as 2026-11-30."),
         ("to=2026-02-30", "The last day must be a date such as 2026-11-30."),

@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::support::*;
 
 on_both!(
+    a_time_is_typed_in_words_and_shown_in_the_readers_form,
     a_message_is_sent_at_the_time_that_was_typed,
     a_message_is_sent_at_a_time_that_was_offered,
     a_time_that_is_over_is_refused_with_what_was_typed,
@@ -44,6 +45,32 @@ async fn a_message_is_sent_at_the_time_that_was_typed(app: TestApp) {
     let stop = leaving.between("action=\"/messages/", "\"").to_owned();
     browser.post(&format!("/messages/{stop}"), &[]).await.is(303);
     browser.get("/leaving").await.is(200).shows("Nothing is on its way");
+}
+
+async fn a_time_is_typed_in_words_and_shown_in_the_readers_form(app: TestApp) {
+    let browser = app.signed_in(&app.owner).await;
+    browser.set_cookie("mailroom_zone", "Europe%2FBerlin");
+    let key = app.key("read").await;
+    let typed = ["1 Dec 9am", "1.12. 9:00", "Dec 1st, 2026", "2026-12-01T09:00"];
+    for (place, typed) in typed.into_iter().enumerate() {
+        let from = format!("c{place}@shop.example");
+        let mail = app.mail(&format!("{from} Cy"), "Lamps", "Where are they?").await;
+        let path = format!("/conversations/{}", mail.conversation);
+        let page = browser.get(&format!("{path}?write=reply")).await.is(200);
+        page.hides("datetime-local").shows("21 Nov 2027 14:30 or tomorrow 9:00, in Europe/Berlin.");
+        let fields =
+            [("seen", "9"), ("to", &from), ("body", "Soon."), ("later", "at"), ("later_at", typed)];
+        browser.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
+        let messages = app.timeline(&key, &mail.conversation, "message").await;
+        assert_eq!(messages[1]["sendsAt"], "2026-12-01T08:00:00.000Z", "{typed}");
+    }
+    let (id, path, _) = received(&app).await;
+    let snooze = format!("{path}/snooze");
+    let wrong = browser.post(&snooze, &[("at", "3/4/2027"), ("choose", "")]).await.is(400);
+    wrong.shows("Say a day and a time to come. Write it like tomorrow 9:00.");
+    browser.post(&snooze, &[("at", "1 Dec 2026"), ("choose", "")]).await.is(303);
+    let read = app.read(&key, &id).await;
+    assert_eq!(read["snoozedUntil"], json!("2026-12-01T07:00:00.000Z"));
 }
 
 async fn a_message_is_sent_at_a_time_that_was_offered(app: TestApp) {
@@ -137,7 +164,7 @@ async fn a_stopped_message_comes_back_with_its_times(app: TestApp) {
     browser.post(&format!("/messages/{stop}"), &[]).await.goes_to(&format!("{path}#body"));
     let page = browser.get(&path).await.is(200);
     page.shows("They come by sea.").shows("Send on Tue 1 Dec, 09:00");
-    page.shows("value=\"2026-12-01T09:00\"").shows("value=\"2026-12-04T09:30\"");
+    page.shows("value=\"1 Dec 2026 09:00\"").shows("value=\"4 Dec 2026 09:30\"");
     let chosen = page.between("name=\"later\" value=\"", "\"").to_owned();
     let mut again: Vec<(&str, &str)> = fields[..3].to_vec();
     again.push(("later", &chosen));
@@ -159,7 +186,7 @@ async fn the_chosen_times_are_kept_with_the_unsent_text(app: TestApp) {
     browser.post(&format!("{path}/autosave"), &typed).await.is(204);
     let page = browser.get(&path).await.is(200);
     page.shows("They come").shows("Send on Tue 1 Dec, 09:00");
-    page.shows("value=\"2026-12-01T09:00\"").shows("value=\"2026-12-04T09:30\"");
+    page.shows("value=\"1 Dec 2026 09:00\"").shows("value=\"4 Dec 2026 09:30\"");
     // What is no time is left out, and the text is kept all the same.
     typed[1].1 = "They come by";
     typed[3].1 = "soon";
@@ -173,7 +200,7 @@ async fn the_chosen_times_are_kept_with_the_unsent_text(app: TestApp) {
     // A first mail keeps its time too.
     let first = [("kind", "new"), ("body", "It is"), ("later_at", "2027-01-08T10:00")];
     browser.post("/new/autosave", &first).await.is(204);
-    browser.get("/new").await.is(200).shows("value=\"2027-01-08T10:00\"");
+    browser.get("/new").await.is(200).shows("value=\"8 Jan 2027 10:00\"");
 }
 
 /// An agent's draft in a conversation, and the path of the conversation.
@@ -260,6 +287,6 @@ async fn a_stopped_draft_is_offered_its_time_again(app: TestApp) {
     let location = stopped.answer.header("location").to_owned();
     let page = browser.get(location.split('#').next().unwrap()).await.is(200);
     page.shows("Waits for a person").shows("Approve, leaves on Tue 1 Dec, 09:00");
-    page.shows("value=\"2026-12-01T09:00\"");
+    page.shows("value=\"1 Dec 2026 09:00\"");
     browser.get(&path).await.is(200).hides("Approve, leaves");
 }
