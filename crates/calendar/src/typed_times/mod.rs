@@ -166,6 +166,10 @@ mod tests {
             ("pt", "terça-feira", "2026-11-24"),
             ("pl", "21 listopada", "2026-11-21"),
             ("pl", "za tydzień", "2026-11-25"),
+            ("ar", "21/11/2026", "2026-11-21"),
+            ("ar", "السبت، 21 نوفمبر", "2026-11-21"),
+            ("ar", "بعد غد", "2026-11-20"),
+            ("ar", "بعد 3 أيام", "2026-11-21"),
             ("de", "2026-11-21", "2026-11-21"),
         ] {
             let read = reader(language).day(typed).map(|day| day.to_string());
@@ -268,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_day_is_read_again_as_it_is_shown() {
-        for language in ["en", "de", "fr", "es", "it", "nl", "pt", "pl", "xx"] {
+        for language in ["en", "de", "fr", "es", "it", "nl", "pt", "pl", "ar", "xx"] {
             for day in ["2026-03-04", "2027-12-31", "2024-02-29"] {
                 let day: Date = day.parse().expect("a day");
                 let shown = day.strftime(day_form(language)).to_string();

@@ -165,9 +165,13 @@ impl TypedParts {
     }
 }
 
+/// Commas and spaces, also those of Arabic, and the marks of what runs from left to right within it.
+const BETWEEN_WORDS: [char; 9] =
+    [',', ';', '،', '\u{a0}', '\u{202f}', '\u{200e}', '\u{200f}', '\u{2066}', '\u{2069}'];
+
 impl<'a> TypedWords<'a> {
     fn of(language: &'a str, typed: &str) -> TypedWords<'a> {
-        let text = typed.to_lowercase().replace([',', ';', '\u{a0}', '\u{202f}'], " ");
+        let text = typed.to_lowercase().replace(BETWEEN_WORDS, " ");
         let text = words::join_phrases(language, &text);
         let mut all = TypedWords { language, words: Vec::new(), at: 0 };
         for word in text.split_whitespace() {

@@ -12,15 +12,9 @@ use translation::InterpolatedText;
 use crate::layout::asset_files::VERSION;
 use crate::layout::day_forms;
 
-<<<<<<< HEAD
-=======
-/// Languages that are written from right to left.
-const RIGHT_TO_LEFT: [&str; 4] = ["ar", "fa", "he", "ur"];
-
 /// The day of examples: no month has its number.
 const EXAMPLE_DAY: &str = "2027-11-21";
 
->>>>>>> w-dates
 /// An icon of the sprite by name.
 #[askama::filter_fn]
 pub fn icon<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
