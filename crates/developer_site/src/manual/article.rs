@@ -3,7 +3,7 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::{Manual, ManualText};
+use super::{Manual, ManualText, dark_picture};
 use crate::html::escape;
 
 /// What stands on one page.
@@ -164,9 +164,20 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Readers in the dark see the dark one, where there is one.
     fn write_picture(&mut self, path: String, words: &str) {
         let (src, alt) = (escape(&path), escape(words));
-        self.push(&format!("<img src=\"{src}\" alt=\"{alt}\" loading=\"lazy\">"));
+        let light = format!("<img src=\"{src}\" alt=\"{alt}\" loading=\"lazy\">");
+        match dark_picture(&path) {
+            Some(dark) => {
+                let source = escape(&dark);
+                let media = "media=\"(prefers-color-scheme: dark)\"";
+                let dark_source = format!("<source srcset=\"{source}\" {media}>");
+                self.push(&format!("<picture>{dark_source}{light}</picture>"));
+                self.article.pictures.push(dark);
+            }
+            None => self.push(&light),
+        }
         self.article.pictures.push(path);
     }
 

@@ -276,6 +276,12 @@ fn headings(markdown: &str) -> Vec<ManualHeading> {
     headings
 }
 
+/// `pictures/inbox-dark.png` for `pictures/inbox.png`, where there is such a file.
+fn dark_picture(path: &str) -> Option<String> {
+    let dark = format!("{}-dark.png", path.strip_suffix(".png")?);
+    Docs::get(&dark).map(|_| dark)
+}
+
 /// The end of an address that GitHub makes of a heading.
 fn free_anchor(before: &[ManualHeading], words: &str) -> String {
     let plain = words.to_lowercase().replace(' ', "-");

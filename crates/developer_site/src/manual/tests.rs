@@ -39,11 +39,29 @@ fn every_link_and_picture_of_the_manual_leads_somewhere() {
             let id = format!(" id=\"{anchor}\"");
             assert!(anchor.is_empty() || target.contains(&id), "{path}: {link}");
         }
-        for source in values(page, "src") {
+        for source in values(page, "src").into_iter().chain(values(page, "srcset")) {
             assert!(site.contains_key(source), "{path}: {source}");
         }
     }
     assert!(count > 500, "the links were not found: {count}");
+}
+
+#[test]
+fn a_picture_is_dark_for_readers_in_the_dark_and_has_words() {
+    let mut count = 0;
+    for (path, page) in site() {
+        for (at, _) in page.match_indices("<img ") {
+            count += 1;
+            let (before, picture) = page.split_at(at);
+            let light = values(picture, "src")[0];
+            let dark = light.replace(".png", "-dark.png");
+            let media = "media=\"(prefers-color-scheme: dark)\"";
+            let source = format!("<picture><source srcset=\"{dark}\" {media}>");
+            assert!(before.ends_with(&source), "{path}: {light}");
+            assert!(values(picture, "alt")[0].ends_with('.'), "{path}: {light}");
+        }
+    }
+    assert!(count >= 8, "the pictures were not found: {count}");
 }
 
 #[test]

@@ -15,7 +15,8 @@ fn the_manual_is_written_to_a_folder_and_over_an_earlier_one_alone() {
         name.to_string_lossy().ends_with(".html")
     });
     assert_eq!(written["pages"].as_u64(), Some(pages.count() as u64), "{written}");
-    for file in ["index.html", "search.html", "style.css", "pictures/app-inbox.png"] {
+    let pictures = ["pictures/inbox.png", "pictures/inbox-dark.png"];
+    for file in ["index.html", "search.html", "style.css"].into_iter().chain(pictures) {
         assert!(folder.join(file).is_file(), "{file}");
     }
 
