@@ -114,7 +114,7 @@ impl CertificateOrders {
         if self.served.load(Ordering::Relaxed) == issued_at {
             return Ok(known);
         }
-        let Some(issued) = self.issued().await? else { return Ok(known) };
+        let Some(issued) = self.stored_certificate().await? else { return Ok(known) };
         self.served.store(issued.issued_at, Ordering::Relaxed);
         let until = Moment(issued.expires_at).iso();
         match self.certificate.install(&issued.chain, &issued.private_key) {
@@ -124,7 +124,7 @@ impl CertificateOrders {
         Ok(known)
     }
 
-    async fn issued(&self) -> Result<Option<IssuedCertificate>> {
+    async fn stored_certificate(&self) -> Result<Option<IssuedCertificate>> {
         let (app, host) = (self.app.clone(), self.host.clone());
         self.app.store.read(move |tx| acme::issued_certificate(tx, &app, &host)).await
     }
@@ -132,7 +132,7 @@ impl CertificateOrders {
     async fn order(&self, known: &AcmeCertificate) -> Result<()> {
         // A server that refused an order may have done so because of what it replaces.
         let replaced = match known.failures {
-            0 => self.issued().await?.map(|issued| issued.chain),
+            0 => self.stored_certificate().await?.map(|issued| issued.chain),
             _ => None,
         };
         let request = OrderRequest { failures: known.failures, replaced };
@@ -173,7 +173,7 @@ impl CertificateOrders {
     /// Moves the renewal into the time that the server suggests, which is earlier when it revokes certificates (RFC
     /// 9773, section 4.2).
     async fn ask(&self, known: &AcmeCertificate) -> Result<()> {
-        let Some(issued) = self.issued().await? else { return Ok(()) };
+        let Some(issued) = self.stored_certificate().await? else { return Ok(()) };
         let RenewalWindow { start, end } = match self.authority.renewal_window(&issued.chain).await
         {
             Ok(Some(window)) => window,

@@ -16,6 +16,7 @@ use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::ClientHello;
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use sha2::{Digest, Sha256};
 
 /// The one protocol that a server offers which asks in a handshake (RFC 8737, section 6.2).
@@ -46,13 +47,14 @@ impl ChallengeAnswers {
     pub(crate) async fn tls_config(&self) -> Option<Arc<ServerConfig>> {
         let host = Arc::clone(&self.host);
         let found = self.app.store.read(move |tx| acme::tls_answer(tx, &host)).await;
-        match found {
+        let made = match found {
             Ok(answer) => challenge_config(&self.host, &answer?),
-            Err(error) => {
-                tracing::warn!(%error, "an ACME challenge could not be answered");
-                None
-            }
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(error) = &made {
+            tracing::warn!(error, "an ACME challenge could not be answered");
         }
+        made.ok()
     }
 }
 
@@ -81,20 +83,24 @@ async fn answer(State(answers): State<ChallengeAnswers>, Path(token): Path<Strin
 }
 
 /// A self-signed certificate for the host with the digest of the answer (RFC 8737, section 3).
-fn challenge_config(host: &str, key_authorization: &str) -> Option<Arc<ServerConfig>> {
-    let key = KeyPair::generate().ok()?;
-    let mut params = CertificateParams::new(vec![host.to_owned()]).ok()?;
+fn challenge_config(host: &str, key_authorization: &str) -> Result<Arc<ServerConfig>, String> {
+    let unmade = |error: rcgen::Error| error.to_string();
+    let unusable = |error: rustls::Error| error.to_string();
+    let key = KeyPair::generate().map_err(unmade)?;
+    let mut params = CertificateParams::new(vec![host.to_owned()]).map_err(unmade)?;
     params.distinguished_name = DistinguishedName::new();
     let digest = Sha256::digest(key_authorization);
     params.custom_extensions = vec![CustomExtension::new_acme_identifier(&digest)];
-    let certificate = params.self_signed(&key).ok()?;
+    let certificate = params.self_signed(&key).map_err(unmade)?;
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let key = ring::sign::any_ecdsa_type(&key).map_err(unusable)?;
+    // Not checked against its key, because the check refuses critical extensions that it does not know.
+    let certificate = CertifiedKey::new(vec![certificate.der().clone()], key);
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
-        .ok()?
+        .map_err(unusable)?
         .with_no_client_auth()
-        .with_single_cert(vec![certificate.der().clone()], key)
-        .ok()?;
+        .with_cert_resolver(Arc::new(SingleCertAndKey::from(certificate)));
     config.alpn_protocols = vec![ACME_TLS.to_vec()];
-    Some(Arc::new(config))
+    Ok(Arc::new(config))
 }
