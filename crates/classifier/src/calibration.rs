@@ -25,7 +25,7 @@ const OLDER: f64 = 0.5;
 const MEASURED_MASS: f64 = 30.0;
 /// Standard errors by which a measured share must be above the wanted one, because few scores may
 /// be right by luck.
-const PRUDENCE: f64 = 0.2;
+const PRUDENCE: f64 = 1.5;
 /// The confidence that is enough where all scores that were measured are right: their lowest says
 /// nothing about what would be wrong.
 const ENOUGH: f64 = 0.95;

@@ -4,11 +4,14 @@ use std::collections::HashMap;
 
 use crate::example::SorterExample;
 use crate::features::{TextFeatures, is_piece, is_word};
+use crate::meaning::{DIMENSIONS, Meaning};
 
 /// Examples from which on features that occur once are left out: they teach little and fill memory.
 const PRUNED_FROM: usize = 2_000;
 /// How much pieces of words count beside words and pairs.
 const PIECE_SHARE: f32 = 1.3;
+/// How much what a text is about counts beside its words and pairs.
+const MEANING_SHARE: f32 = 1.8;
 
 /// The features that the examples have, and how telling each is.
 #[derive(Debug, Default)]
@@ -50,8 +53,9 @@ impl FeatureVocabulary {
         }
     }
 
+    /// Places of a vector: one for each feature, and after them those of the meaning.
     pub fn len(&self) -> usize {
-        self.idf.len()
+        self.idf.len() + DIMENSIONS
     }
 
     pub fn place(&self, hash: u32) -> Option<usize> {
@@ -59,7 +63,7 @@ impl FeatureVocabulary {
     }
 
     /// A text by its known features: the logarithm of the count, by how telling the feature is;
-    /// words and pieces each brought to one length.
+    /// words, pieces and meaning each brought to one length.
     pub fn vector(&self, features: &TextFeatures) -> SparseVector {
         let (mut words, mut pieces) = (0.0f32, 0.0f32);
         let (mut known, mut all) = (0.0f32, 0.0f32);
@@ -76,15 +80,19 @@ impl FeatureVocabulary {
             *if is_piece(*hash) { &mut pieces } else { &mut words } += value * value;
             values.push((place as u32, value, is_piece(*hash)));
         }
-        let scale =
-            |square: f32, share: f32| if square > 0.0 { share / square.sqrt() } else { 0.0 };
-        let length = (1.0 + PIECE_SHARE * PIECE_SHARE).sqrt();
-        let (words, pieces) = (scale(words, 1.0 / length), scale(pieces, PIECE_SHARE / length));
+        let meaning = Meaning::of_features(features);
+        let meaning_share = if meaning.is_some() { MEANING_SHARE } else { 0.0 };
+        let length = (1.0 + PIECE_SHARE.powi(2) + meaning_share.powi(2)).sqrt();
+        let scale = |square: f32, share: f32| {
+            if square > 0.0 { share / square.sqrt() / length } else { 0.0 }
+        };
+        let (words, pieces) = (scale(words, 1.0), scale(pieces, PIECE_SHARE));
         let scaled = |(place, value, piece)| (place, value * if piece { pieces } else { words });
-        SparseVector {
-            values: values.into_iter().map(scaled).collect(),
-            known: if all > 0.0 { known / all } else { 0.0 },
-        }
+        let mut values: Vec<(u32, f32)> = values.into_iter().map(scaled).collect();
+        let numbers = meaning.iter().flat_map(Meaning::numbers);
+        let places = self.idf.len() as u32..;
+        values.extend(places.zip(numbers.map(|number| number * meaning_share / length)));
+        SparseVector { values, known: if all > 0.0 { known / all } else { 0.0 } }
     }
 }
 

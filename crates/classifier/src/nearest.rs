@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use crate::features::{TextFeatures, is_piece};
 use crate::language::small_words;
+use crate::meaning::Meaning;
 
 /// How much pieces of words count beside words and pairs, as for topics.
 const PIECE_SHARE: f32 = 1.3;
@@ -13,6 +14,7 @@ const PIECE_SHARE: f32 = 1.3;
 #[derive(Debug, Default)]
 pub struct PastMail {
     mails: Vec<WeighedText>,
+    meanings: Vec<Option<Meaning>>,
     frequency: HashMap<u32, u32>,
 }
 
@@ -25,8 +27,9 @@ impl PastMail {
         for (hash, _) in mails.iter().flat_map(|mail| &mail.counts) {
             *frequency.entry(*hash).or_default() += 1;
         }
-        let mut past = PastMail { mails: Vec::new(), frequency };
+        let mut past = PastMail { frequency, ..PastMail::default() };
         past.mails = mails.iter().map(|mail| past.weigh(mail, mails.len())).collect();
+        past.meanings = mails.iter().map(Meaning::of_features).collect();
         past
     }
 
@@ -38,6 +41,17 @@ impl PastMail {
             past.iter().filter_map(|(hash, value)| Some(value * mail.get(hash)?)).sum::<f32>()
         };
         self.mails.iter().map(shared).collect()
+    }
+
+    /// How near a mail is in its meaning to each mail of the past, in their order: 1 for the same, 0
+    /// for another matter and where one of them has no meaning.
+    pub fn meaning_likeness(&self, mail: &TextFeatures) -> Vec<f32> {
+        let mail = Meaning::of_features(mail);
+        let near = |past: &Option<Meaning>| match (&mail, past) {
+            (Some(mail), Some(past)) => mail.likeness(past).max(0.0),
+            _ => 0.0,
+        };
+        self.meanings.iter().map(near).collect()
     }
 
     fn weigh(&self, text: &TextFeatures, mails: usize) -> WeighedText {

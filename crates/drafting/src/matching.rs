@@ -21,6 +21,9 @@ const OFFER_AT: f32 = 0.25;
 const AHEAD: f32 = 0.1;
 /// How alike a mail and an answer's own words must be to offer it.
 const OFFER_BY_TEXT_AT: f32 = 0.2;
+/// How much likeness in meaning counts, where nothing is drafted of it: an answer is offered from .56
+/// on. Questions and their answers have .4 to .7, and only matters next to one another as much.
+const MEANING_SHARE: f32 = 0.36;
 /// How alike mail must be to be listed as answered before.
 const BEFORE_AT: f32 = 0.25;
 /// Mail with fewer words asks nothing; a thank-you has at most so many.
@@ -74,7 +77,10 @@ pub fn find_answers(
 /// A mail of the past that is in the same language, and how alike it is.
 struct AlikeMail<'a> {
     mail: &'a AnsweredMail,
+    /// By its words.
     likeness: f32,
+    /// By its words or by its meaning.
+    nearness: f32,
 }
 
 fn alike<'a>(
@@ -88,14 +94,23 @@ fn alike<'a>(
         .filter(|one| one.language == language && one.conversation != case.conversation.id)
         .filter_map(|one| Some((one, one.features()?)))
         .unzip();
-    let likeness = PastMail::new(&features).likeness(mail);
-    past.into_iter().zip(likeness).map(|(mail, likeness)| AlikeMail { mail, likeness }).collect()
+    let compared = PastMail::new(&features);
+    let likeness = compared.likeness(mail);
+    let nearness = nearness(&likeness, &compared.meaning_likeness(mail));
+    let alike = |(mail, (likeness, nearness))| AlikeMail { mail, likeness, nearness };
+    past.into_iter().zip(likeness.into_iter().zip(nearness)).map(alike).collect()
+}
+
+/// How alike texts are by their words or by their meaning.
+fn nearness(likeness: &[f32], meanings: &[f32]) -> Vec<f32> {
+    let nearer = |(likeness, meaning): (&f32, &f32)| likeness.max(meaning * MEANING_SHARE);
+    likeness.iter().zip(meanings).map(nearer).collect()
 }
 
 fn answered_before(case: &DraftingCase, past: &[AlikeMail<'_>]) -> Vec<ConversationId> {
     let mut best: Vec<&AlikeMail<'_>> =
-        past.iter().filter(|one| one.likeness >= BEFORE_AT).collect();
-    best.sort_by(|a, b| b.likeness.total_cmp(&a.likeness));
+        past.iter().filter(|one| one.nearness >= BEFORE_AT).collect();
+    best.sort_by(|a, b| b.nearness.total_cmp(&a.nearness));
     let mut found: Vec<ConversationId> = Vec::new();
     for one in best {
         let id = &one.mail.conversation;
@@ -110,17 +125,19 @@ fn answered_before(case: &DraftingCase, past: &[AlikeMail<'_>]) -> Vec<Conversat
 /// An answer, how alike the mail is to what it was used on, and to its own words.
 struct RankedAnswer {
     answer: KnownAnswer,
+    /// By words alone, and by words or meaning.
     by_use: f32,
+    near_use: f32,
     by_text: f32,
 }
 
 impl RankedAnswer {
     fn order(&self) -> f32 {
-        self.by_use.max(self.by_text)
+        self.near_use.max(self.by_text)
     }
 
     fn is_offered(&self) -> bool {
-        self.by_use >= OFFER_AT || self.by_text >= OFFER_BY_TEXT_AT
+        self.near_use >= OFFER_AT || self.by_text >= OFFER_BY_TEXT_AT
     }
 }
 
@@ -131,10 +148,10 @@ fn rank(
     known: &[KnownAnswer],
     past: &[AlikeMail<'_>],
 ) -> Vec<RankedAnswer> {
-    let mut by_use: HashMap<&str, f32> = HashMap::new();
+    let mut by_use: HashMap<&str, (f32, f32)> = HashMap::new();
     for one in past {
         let best = by_use.entry(one.mail.answer.as_str()).or_default();
-        *best = best.max(one.likeness);
+        *best = (best.0.max(one.likeness), best.1.max(one.nearness));
     }
     let fits = |answer: &&KnownAnswer| {
         answer.is_for(&case.mailbox.id)
@@ -146,11 +163,11 @@ fn rank(
         .iter()
         .map(|answer| TextFeatures::of(&format!("{} {}", answer.title, answer.body)))
         .collect();
-    let by_text = PastMail::new(&texts).likeness(mail);
-    let rank = |(answer, by_text): (&KnownAnswer, f32)| RankedAnswer {
-        by_use: by_use.get(answer.id.as_str()).copied().unwrap_or(0.0),
-        by_text,
-        answer: answer.clone(),
+    let texts = PastMail::new(&texts);
+    let by_text = nearness(&texts.likeness(mail), &texts.meaning_likeness(mail));
+    let rank = |(answer, by_text): (&KnownAnswer, f32)| {
+        let (by_use, near_use) = by_use.get(answer.id.as_str()).copied().unwrap_or_default();
+        RankedAnswer { by_use, near_use, by_text, answer: answer.clone() }
     };
     fitting.into_iter().zip(by_text).map(rank).collect()
 }

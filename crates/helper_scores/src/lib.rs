@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: the network, the store, and whatever a helper learned in a workspace.
 
+mod answers;
 mod corpus;
 mod injections;
 mod invoices;
@@ -157,6 +158,7 @@ pub fn score(folder: &Path) -> Vec<ScoreLine> {
         languages::score,
         urgencies::score,
         topics::score,
+        answers::score,
         scams::score,
         injections::score,
         trimming::score,
@@ -202,6 +204,11 @@ mod tests {
         ];
         fs::write(urgency.join("dev.jsonl"), rows.join("\n")).expect("a file");
         fs::write(urgency.join("other.jsonl"), &rows[0]).expect("a file");
+        let answers = folder.path().join("answers");
+        fs::create_dir(&answers).expect("a folder");
+        let known = "# a remark\n= Opening hours | From nine to five.\n= Refunds | You get the money back.\n\
+                     + Refund\n~ I want to be reimbursed";
+        fs::write(answers.join("shop.dev.txt"), known).expect("a file");
         let lines = score(folder.path());
         let line = |part: &str, name: &str| {
             let found = lines.iter().find(|line| line.part == part && line.name.starts_with(name));
@@ -219,6 +226,9 @@ mod tests {
         assert_eq!(line("language", "urgency/other.jsonl, the eight").cases, 1);
         let language = line("language", "urgency/dev.jsonl, the eight");
         assert_eq!((language.source, language.cases), (Source::Development, 2));
+        let answers = line("answers", "shop.dev.txt, other words");
+        assert_eq!((answers.source, answers.cases), (Source::Development, 1));
+        assert!(answers.figure_words().starts_with("first 1.000, among three 1.000, time each "));
         let absent = line("topics", "topics");
         assert_eq!((absent.cases, absent.figure_words()), (0, "not in the folder".to_owned()));
         assert_eq!(absent.json()["source"], Value::Null);

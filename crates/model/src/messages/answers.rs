@@ -1,20 +1,13 @@
 //! What the team knows, as short texts: answers, and saved replies, which are answers too.
 
-use std::collections::{HashMap, HashSet};
-
 use base::actor::{Actor, Circle, Circles};
 use base::error::Result;
 use base::ids::{AnswerId, MailboxId, SavedReplyId};
 use base::limits::{ANSWERS, SAVED_REPLIES};
 use base::string_enum::string_enum;
-use classifier::{PastMail, TextFeatures};
+use classifier::AnswerIndex;
 use db::{Json, Tx};
 use search::{Piece, pieces};
-
-/// Words of a question that are looked for.
-const QUERY_WORDS: usize = 40;
-/// How alike a question and an answer must be to be found without a word in common.
-const ALIKE: f32 = 0.2;
 
 string_enum! {
     /// Where an answer is written: among the answers, or as a saved reply.
@@ -198,72 +191,15 @@ pub fn is_language(text: &str) -> bool {
 }
 
 /// The answers that fit a question, the best first: by words in the title and the text, rare words
-/// counting more, and by likeness, which forgives spelling. Without words, the newest first.
+/// counting more, by likeness, which forgives spelling, and by meaning. Without words, the newest first.
 pub fn best_matches(mut answers: Vec<KnownAnswer>, question: &str) -> Vec<KnownAnswer> {
-    let wanted: Vec<String> = words(question).into_iter().take(QUERY_WORDS).collect();
-    if wanted.is_empty() {
+    if words(question).is_empty() {
         answers.sort_by(|a, b| (b.changed_at, &b.id).cmp(&(a.changed_at, &a.id)));
         return answers;
     }
-    let texts: Vec<AnswerWords> = answers.iter().map(AnswerWords::of).collect();
-    let rarity = rarity(&wanted, &texts);
-    let features: Vec<TextFeatures> = answers
-        .iter()
-        .map(|answer| TextFeatures::of(&format!("{} {}", answer.title, answer.body)))
-        .collect();
-    let alike = PastMail::new(&features).likeness(&TextFeatures::of(question));
-    let score = |place: usize| {
-        let text = &texts[place];
-        let words: f32 = wanted.iter().map(|word| text.fits(word) * rarity[word.as_str()]).sum();
-        let likeness = if alike[place] >= ALIKE { alike[place] } else { 0.0 };
-        (words > 0.0 || likeness > 0.0).then_some(words + likeness)
-    };
-    let mut found: Vec<(f32, usize)> =
-        (0..answers.len()).filter_map(|place| Some((score(place)?, place))).collect();
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    found.into_iter().map(|(_, place)| answers[place].clone()).collect()
-}
-
-/// The words of an answer, to look others up in.
-struct AnswerWords {
-    title: HashSet<String>,
-    body: HashSet<String>,
-}
-
-impl AnswerWords {
-    fn of(answer: &KnownAnswer) -> AnswerWords {
-        AnswerWords {
-            title: words(&answer.title).into_iter().collect(),
-            body: words(&answer.body).into_iter().collect(),
-        }
-    }
-
-    /// How well a word fits: in the title or the text, whole or as a beginning.
-    fn fits(&self, word: &str) -> f32 {
-        let begins = |words: &HashSet<String>| {
-            word.chars().count() >= 3 && words.iter().any(|one| one.starts_with(word))
-        };
-        if self.title.contains(word) {
-            3.0
-        } else if begins(&self.title) {
-            2.0
-        } else if self.body.contains(word) {
-            1.0
-        } else if begins(&self.body) {
-            0.5
-        } else {
-            0.0
-        }
-    }
-}
-
-fn rarity<'a>(wanted: &'a [String], texts: &[AnswerWords]) -> HashMap<&'a str, f32> {
-    let all = texts.len() as f32;
-    let rare = |word: &'a String| {
-        let with_it = texts.iter().filter(|text| text.fits(word) > 0.0).count() as f32;
-        (word.as_str(), ((1.0 + all) / (1.0 + with_it)).ln() + 0.1)
-    };
-    wanted.iter().map(rare).collect()
+    let texts = answers.iter().map(|answer| (answer.title.as_str(), answer.body.as_str()));
+    let found = AnswerIndex::new(texts).search(question);
+    found.into_iter().map(|one| answers[one.place].clone()).collect()
 }
 
 /// The words of a text without case and accents.

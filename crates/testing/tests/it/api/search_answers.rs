@@ -8,6 +8,7 @@ use testing::*;
 
 on_both!(
     answers_and_saved_replies_are_found_best_match_first,
+    an_answer_that_says_the_same_in_other_words_comes_first,
     the_language_and_the_limit_are_kept,
     what_is_retired_or_past_its_date_is_left_out,
     a_test_key_finds_nothing_of_the_team,
@@ -44,6 +45,12 @@ async fn answers_and_saved_replies_are_found_best_match_first(app: TestApp) {
     let saved = app.get(&key, "/answers?q=receipts").await.is(200).json();
     assert_eq!(saved[0]["kind"], "saved-reply");
     assert!(AnswerId::parse(saved[0]["id"].as_str().unwrap()).is_some());
+}
+
+async fn an_answer_that_says_the_same_in_other_words_comes_first(app: TestApp) {
+    app.answer("Fee taken twice", FEE_ANSWER).await;
+    app.answer("Opening hours", "The office is open from nine to five.").await;
+    assert_eq!(titles(&app, "q=you%20charged%20me%20double").await[0], "Fee taken twice");
 }
 
 async fn the_language_and_the_limit_are_kept(app: TestApp) {
