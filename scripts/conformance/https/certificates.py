@@ -24,9 +24,9 @@ NOWHERE = "127.0.0.9"
 # Seconds that a certificate of the last round lasts. It is renewed after 40, or 2 earlier.
 SHORT_LIFE = 60
 # Seconds that anything may take: a server looks every 15 for what is due.
-PATIENCE = 60
-# Percent of good nonces that Pebble refuses.
-REFUSED_NONCES = "20"
+PATIENCE = 120
+# Percent of good nonces that Pebble refuses. The client tries each call three times, so more would fail orders by chance.
+REFUSED_NONCES = "5"
 KEY_ID, KEY = "kid-1", "zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W"
 
 
