@@ -327,6 +327,15 @@ fn is_from_here(visitor: &Visitor, browser: &GuestBrowser, form: &GuestForm) -> 
     }
 }
 
+/// A form of another browser. Where the link leads nowhere any more, that is said: the browser's cookie for it went with it.
+async fn foreign_form(web: &Web, who: (&Visitor, &GuestBrowser), token: &str) -> Response<Body> {
+    let shown = respond(web, who, token, Typed::default()).await;
+    match shown.status() {
+        StatusCode::NOT_FOUND | StatusCode::TOO_MANY_REQUESTS => shown,
+        _ => PageError::Foreign.into_response(),
+    }
+}
+
 /// Writes for whoever has the link, in one transaction.
 async fn act_by_link<T, F>(
     web: &Web,
@@ -353,7 +362,7 @@ pub async fn mail_code(
     form: GuestForm,
 ) -> Response<Body> {
     if !is_from_here(&visitor, &browser, &form) {
-        return PageError::Foreign.into_response();
+        return foreign_form(&web, (&visitor, &browser), &token).await;
     }
     let (place, ways) = (visitor.place.clone(), web.other_ways());
     let who = (&visitor, &browser);
@@ -388,7 +397,7 @@ pub async fn enter_code(
     form: GuestForm,
 ) -> Response<Body> {
     if !is_from_here(&visitor, &browser, &form) {
-        return PageError::Foreign.into_response();
+        return foreign_form(&web, (&visitor, &browser), &token).await;
     }
     let (place, typed) = (visitor.place.clone(), form.get("code"));
     let (ways, (cookie, next)): (LocalSignInPolicy, _) = (web.other_ways(), web.new_guest());
@@ -428,7 +437,7 @@ pub async fn approve(
     form: GuestForm,
 ) -> Response<Body> {
     if !is_from_here(&visitor, &browser, &form) {
-        return PageError::Foreign.into_response();
+        return foreign_form(&web, (&visitor, &browser), &token).await;
     }
     let (seen, body) = (seen_of(&form), form.fields().opt("body"));
     let who = (&visitor, &browser);
@@ -460,7 +469,7 @@ pub async fn discard(
     form: GuestForm,
 ) -> Response<Body> {
     if !is_from_here(&visitor, &browser, &form) {
-        return PageError::Foreign.into_response();
+        return foreign_form(&web, (&visitor, &browser), &token).await;
     }
     let revision = seen_of(&form).revision;
     let reason: String = form.get("reason").trim().chars().take(DISCARD_REASON_CHARS).collect();

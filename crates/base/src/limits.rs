@@ -42,6 +42,8 @@ pub const CODE_MS: i64 = 10 * MINUTE_MS;
 pub const CODE_TRIES: i64 = 5;
 /// Characters of the field for a code: eight digits, and room for spaces.
 pub const CODE_FIELD_CHARS: usize = 11;
+/// A time of the day, typed in words.
+pub const CLOCK_FIELD_CHARS: usize = 20;
 /// Codes that one client network may ask for: of one page within the window and within a day; to one address and
 /// altogether within the window.
 pub const CODES_WINDOW_MS: i64 = 15 * MINUTE_MS;

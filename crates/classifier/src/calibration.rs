@@ -222,7 +222,8 @@ fn fit(held: &[HeldOut], masses: &[f64]) -> [f64; SIGNS] {
     weights
 }
 
-/// The lowest confidence from which on the wanted share is right; infinite where there is none.
+/// The lowest confidence from which on the wanted share is right, infinite where there is none: half the way, in odds, from
+/// the last score that keeps the share to the first that does not, because nothing was measured between them.
 fn threshold(mut scores: Vec<MeasuredScore>) -> f64 {
     scores.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     let (mut right, mut all, mut squares) = (0.0, 0.0, 0.0);
@@ -236,12 +237,22 @@ fn threshold(mut scores: Vec<MeasuredScore>) -> f64 {
         let count = all * all / squares;
         let luck = PRUDENCE * (PRECISION * (1.0 - PRECISION) / count).sqrt();
         // Scores of one confidence are given together or not at all.
-        let last = scores.get(at + 1).is_none_or(|next| next.confidence < score.confidence);
+        let next = scores.get(at + 1).map(|next| next.confidence);
+        let last = next.is_none_or(|next| next < score.confidence);
         if last && right >= (PRECISION + luck).min(1.0) * all {
-            lowest = score.confidence;
+            lowest = next.map_or(score.confidence, |next| between(score.confidence, next));
         }
     }
     if is_flawless { lowest.min(ENOUGH) } else { lowest }
+}
+
+/// The confidence half the way between two, by their odds.
+fn between(high: f64, low: f64) -> f64 {
+    let log_odds = |confidence: f64| {
+        let bounded = confidence.clamp(1e-9, 1.0 - 1e-9);
+        (bounded / (1.0 - bounded)).ln()
+    };
+    1.0 / (1.0 + (-(log_odds(high) + log_odds(low)) / 2.0).exp())
 }
 
 #[cfg(test)]
@@ -264,7 +275,7 @@ mod tests {
         mixed.extend([(0.5, false); 4]);
         assert_eq!(scores(&mixed), 0.5);
         mixed.extend([(0.4, false); 20]);
-        assert_eq!(scores(&mixed), 0.5);
+        assert!((0.44..0.46).contains(&scores(&mixed)), "half the way: {}", scores(&mixed));
         assert_eq!(scores(&[(0.9, false), (0.8, true)]), f64::INFINITY);
         assert_eq!(scores(&[(0.9999, true), (0.9998, true)]), ENOUGH);
     }

@@ -7,9 +7,12 @@ use thirtyfour::prelude::*;
 use crate::support::browser::Browser;
 use crate::support::test_server::TestServer;
 
-/// Three days ahead on the reader's clock, as a field for a day and a time has it.
+/// Three days ahead on the reader's clock, as an English reader's fields show it: `4 Nov 2026 14:30`.
 const IN_THREE_DAYS: &str = "const at = new Date(Date.now() + 3 * 864e5); \
-    const typed = new Date(at - at.getTimezoneOffset() * 6e4).toISOString().slice(0, 16);";
+    const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']; \
+    const two = (number) => String(number).padStart(2, '0'); \
+    const typed = `${at.getDate()} ${months[at.getMonth()]} ${at.getFullYear()} \
+        ${two(at.getHours())}:${two(at.getMinutes())}`.replace(/\\s+/g, ' ');";
 
 /// Chooses a day and a time in a field; answers what stands in it.
 async fn choose(browser: &Browser, css: &str) -> String {

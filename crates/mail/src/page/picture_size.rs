@@ -96,7 +96,8 @@ mod tests {
     #[test]
     fn the_size_is_in_the_head_of_each_kind() {
         let jpeg = b"\xff\xd8\xff\xe0\0\x04JF\xff\xc0\0\x0b\x08\x01\x2c\x02\x58\x01\x01\x11\0";
-        let cases: [(&[u8], Option<(u32, u32)>); 9] = [
+        type Case<'a> = (&'a [u8], Option<(u32, u32)>);
+        let cases: [Case<'_>; 9] = [
             (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x58\0\0\x01\x2c", Some((600, 300))),
             (b"GIF89a\x58\x02\x2c\x01", Some((600, 300))),
             (jpeg, Some((600, 300))),

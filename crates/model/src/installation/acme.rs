@@ -64,12 +64,14 @@ pub struct IssuedCertificate {
 base::debug_without_secrets!(IssuedCertificate { issued_at, expires_at });
 
 /// A challenge that a server may ask about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct AcmeChallenge {
     pub kind: ChallengeKind,
     pub token: String,
     pub key_authorization: String,
 }
+
+base::debug_without_secrets!(AcmeChallenge { kind });
 
 /// An account at a server.
 pub struct AcmeAccount {

@@ -6,12 +6,12 @@ use jiff::civil::{Date, DateTime};
 /// A day as the reader's language writes it; what is no day as it is.
 pub fn day_text(iso: &str) -> String {
     let day = iso.parse::<Date>().ok();
-    day.map_or_else(|| iso.to_owned(), |day| written(day.at(0, 0, 0, 0), &reader_form()))
+    day.map_or_else(|| iso.to_owned(), |day| format_moment(day.at(0, 0, 0, 0), &reader_form()))
 }
 
 /// A day and a time in the same form.
 pub fn moment_text(at: DateTime) -> String {
-    written(at, &moment_form())
+    format_moment(at, &moment_form())
 }
 
 /// How the reader's language writes a day, as `strftime` has it.
@@ -24,7 +24,7 @@ pub fn moment_form() -> String {
     format!("{} %H:%M", reader_form())
 }
 
-fn written(at: DateTime, form: &str) -> String {
+fn format_moment(at: DateTime, form: &str) -> String {
     at.strftime(form).to_string()
 }
 

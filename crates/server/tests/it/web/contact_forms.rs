@@ -168,7 +168,7 @@ async fn what_is_wrong_is_said_and_everything_typed_is_kept(app: TestApp) {
         (("message", "\n"), "Please write a message."),
         (("f-order_number", ""), "Please answer this."),
         (("f-about", "A lamp"), "Please choose one."),
-        (("f-day", "tomorrow"), "That is not a date."),
+        (("f-day", "some day"), "That is not a date."),
         (("f-terms", ""), "Please tick this."),
     ] {
         let page = send(&browser, PATH, &made, &[wrong]).await.is(422);

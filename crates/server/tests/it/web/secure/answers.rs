@@ -70,8 +70,9 @@ async fn a_second_click_stores_no_second_reply_whichever_node_it_comes_to(app: T
     let page = browser.get(&ann.path).await;
     let (token, form) = (csrf(&page), form_id(&page));
     // The same browser, of which the second node gets half of the requests.
-    let (cookie, other) = ("__Host-mailroom_guest", app.browser());
-    other.set_cookie(cookie, &browser.cookie(cookie).unwrap());
+    let cookie = format!("__Host-mailroom_guest-{}", app.owner.workspace);
+    let other = app.browser();
+    other.set_cookie(&cookie, &browser.cookie(&cookie).unwrap());
     let other = match app.another_node() {
         Some(node) => other.at(node),
         None => other,

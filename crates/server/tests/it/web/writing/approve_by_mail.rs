@@ -4,7 +4,7 @@ use actions::people::notifications::{self, NoticeSettingsInput};
 use actions::people::removal;
 use actions::sign_in::second_step;
 use base::actor::{Actor, Role};
-use base::limits::{APPROVAL_LINK_MS, RECENT_SIGN_IN_MS};
+use base::limits::{APPROVAL_LINK_MS, NOTICE_MAIL_AGAIN_MS, RECENT_SIGN_IN_MS};
 use model::people::notifications::choices::{MailNotice, NoticeChoice, NoticeKind};
 use serde_json::json;
 
@@ -324,7 +324,7 @@ async fn a_second_proof_leaves_what_was_proven_before(app: TestApp) {
     let waiting = waiting(&app).await;
     prove(&app, &browser, &waiting.path).await.shows("Approve and send");
     app.draft(&waiting.key, &waiting.conversation, "Another one.").await;
-    app.pass(MINUTE).await;
+    app.pass(NOTICE_MAIL_AGAIN_MS + MINUTE).await;
     let second = link_in(&mails_to(&app, ANN).pop().expect("a mail"));
     assert_ne!(second, waiting.path);
     prove(&app, &browser, &second).await.shows("Another one.").shows("Approve and send");
@@ -339,7 +339,7 @@ async fn what_a_draft_asks_for_is_shown_where_it_is_approved(app: TestApp) {
         "body": "We need it.", "documents": [{ "label": "Passport", "description": asked }]
     });
     app.on(&waiting.key, &waiting.conversation, "replies", body).await.is(201);
-    app.pass(MINUTE).await;
+    app.pass(NOTICE_MAIL_AGAIN_MS + MINUTE).await;
     let mail = mails_to(&app, ANN).pop().expect("a mail");
     let line = format!("It asks for: Passport: {asked}");
     for words in [line.as_str(), "It links to evil.example"] {

@@ -1,5 +1,7 @@
 //! A morning of two people at once: sixty mails, from the first key to the report.
 
+mod alone;
+
 use std::ops::Range;
 
 use base::limits::UNDO_LIVE_MS;

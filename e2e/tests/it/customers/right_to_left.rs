@@ -3,10 +3,10 @@
 
 use serde_json::json;
 
+use super::uploading::{Papers, asked, choose};
 use crate::support::axe::{axe, violations};
 use crate::support::browser::{Browser, Kind};
 use crate::support::test_server::TestServer;
-use crate::uploading::{Papers, asked, choose};
 
 const PHONE: (u32, u32) = (390, 844);
 const HOST_ZONE: &str = "Europe/Berlin";

@@ -2,13 +2,14 @@
 //! connection in the middle, and with the session over while they write. What is undone is as it was: the same
 //! conversations, with the same people, in the same places.
 
+use actions::conversations::{open_conversation, timeline};
 use base::limits::MINUTE_MS;
 use model::mailboxes::Mailbox;
 use serde_json::json;
 use thirtyfour::prelude::*;
 
+use super::{LISTED, MAILS, arrive, tick};
 use crate::everyday::swipe_away;
-use crate::morning::{LISTED, MAILS, arrive, tick};
 use crate::offline::{go_offline, send_offline_and_again};
 use crate::support::browser::{Browser, Kind};
 use crate::support::test_server::TestServer;
@@ -35,6 +36,15 @@ impl SixtyMails<'_> {
         browser.find(".rows .row").await;
         browser.is_idle().await;
         listing(browser).await
+    }
+
+    async fn is_urgent(&self, number: usize) -> bool {
+        let id = self.ids[number].clone();
+        let read = self.server.app.act(&self.server.ines, move |tx, cx| {
+            let newest = timeline::TimelinePart::Newest;
+            Ok(open_conversation::read_conversation(tx, cx, &id, &newest)?.conversation.tags.0)
+        });
+        read.await.unwrap().iter().any(|tag| tag == "urgent")
     }
 
     async fn write_to(&self, browser: &Browser, number: usize) {
@@ -92,10 +102,16 @@ async fn by_keyboard_alone_and_each_undo_is_exact() {
             "t" => choose(&browser, act, "#bulk-tag:focus", "urgent").await,
             key => browser.press(key).await,
         }
-        is_done(&browser, act, &before).await;
+        match act {
+            // Rows do not say their tags.
+            "t" => browser.until(act, || async { morning.is_urgent(55).await }).await,
+            _ => is_done(&browser, act, &before).await,
+        }
         browser.is_idle().await;
         browser.press("z").await;
+        browser.until("the undo is over", || async { browser.count(UNDO).await == 0 }).await;
         lists(&browser, &format!("{act} is undone"), &before).await;
+        browser.until("the tag is gone", || async { !morning.is_urgent(55).await }).await;
     }
     // A page at a time, until nothing is left; the last page comes back.
     for first in ["Letter 59", "Letter 29"] {
