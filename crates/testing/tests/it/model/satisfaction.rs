@@ -7,7 +7,7 @@ use inbound::incoming_mail::FiledMail;
 use mail::Mail;
 use model::guests::satisfaction::SatisfactionMode;
 use serde_json::json;
-use testing::{DAY, HOUR, TestApp, TestKey, held_warning, letter, on_both, text_of, user};
+use testing::{DAY, HOUR, TestApp, TestKey, UNDO, held_warning, letter, on_both, text_of, user};
 
 on_both!(
     a_customer_is_asked_once_some_hours_after_closing,
@@ -125,7 +125,8 @@ async fn nobody_is_asked_from_the_inbox_of_somebody_who_left(app: TestApp) {
     app.act(&mia, move |tx, cx| satisfaction::set_satisfaction(tx, cx, &id, asks)).await;
     let key = app.key_of(&mia, "Mias", "read write send", true).await;
     let mail = app.deliver(&inbox, letter(ANN, "Lamp", "Where is it?")).await;
-    app.send_reply(&key, &mail.conversation, "It is on its way").await;
+    app.schedule(&key, &mail.conversation, "It is on its way").await;
+    app.pass(UNDO).await;
     set_status(&app, &key, &mail, "closed").await;
     let to_ann = || {
         let sent = app.outside.relay.attempts();
