@@ -385,7 +385,7 @@ function filterMenus() {
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
     const field = event.target.closest?.("[data-filters]");
-    const line = event.target.closest?.(":is(.bulk, .later) .menu-line input, .menu-line [data-filters]")?.closest(".menu-line");
+    const line = event.target.closest?.(":is(.bulk, .later) .menu-line input:not([data-date]), .menu-line [data-filters]")?.closest(".menu-line");
     if (!field && !line) return;
     event.preventDefault();
     const typed = field?.value.trim().toLowerCase();
